@@ -21,6 +21,11 @@ namespace sol {
 /// head, `pageLength` positions of `headDim` elements:
 /// [heads][pageLength][headDim]. Position t of row b, head h, is in page
 /// t / pageLength at slot t % pageLength.
+///
+/// `nn.cache_append` writes behind `lengths[b]` in each row and then advances
+/// it, so every cache has lengths of its own (keys and values share none). The
+/// value before the append keeps the past length in its dims; the one after it
+/// has the new length there, and both have the same `data`.
 struct KvCache {
   DType type = DType::F32;
   int64_t batch = 0, heads = 0, headDim = 0;
