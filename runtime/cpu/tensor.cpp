@@ -13,7 +13,7 @@ struct DTypeFacts {
   int bits;
   bool floating;
   bool integral;
-  std::string_view name;
+  const char *name;
 };
 
 DTypeFacts factsOf(DType type) {
@@ -72,7 +72,7 @@ DTypeFacts factsOf(DType type) {
 } // namespace
 
 int bitWidth(DType type) { return factsOf(type).bits; }
-std::string_view dtypeName(DType type) { return factsOf(type).name; }
+const char *dtypeName(DType type) { return factsOf(type).name; }
 bool isFloat(DType type) { return factsOf(type).floating; }
 bool isInteger(DType type) { return factsOf(type).integral; }
 

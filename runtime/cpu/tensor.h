@@ -50,7 +50,7 @@ enum class DType : uint8_t {
 /// Bits that one element takes: 2, 4, 8, 16, 32 or 64; 0 for None.
 int bitWidth(DType type);
 /// ONNX's lower-case name: `float32`, `int4`, `bool`, …
-std::string_view dtypeName(DType type);
+const char *dtypeName(DType type);
 /// True for the floating-point types of any width.
 bool isFloat(DType type);
 /// True for the signed and unsigned integer types (not bool).

@@ -1,0 +1,58 @@
+//===- plan_reader.h - opens a plan ---------------------------------------===//
+//
+// Maps plan.bin, verifies header, description and native code, and makes the
+// functions' programs. Reads no weight: pages come in when a kernel touches
+// them. Executes nothing.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SOL_RUNTIME_PLAN_PLAN_READER_H
+#define SOL_RUNTIME_PLAN_PLAN_READER_H
+
+#include "runtime/plan/program.h"
+
+#include "absl/status/statusor.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sol {
+
+struct PlanOpenOptions {
+  /// Compare every MiB of the weights with its hash before first use.
+  bool verifyWeights = true;
+};
+
+/// An open plan; the mapping lives as long as this object. Immutable, so
+/// sessions on several threads may share it.
+class Plan {
+public:
+  /// Errors name the file and what to do: NotFound, InvalidArgument for bytes
+  /// that are no plan or a corrupt one, FailedPrecondition for a plan of
+  /// another format version.
+  static absl::StatusOr<std::shared_ptr<const Plan>>
+  open(const std::string &path, const PlanOpenOptions &options = {});
+  virtual ~Plan() = default;
+
+  const std::vector<Program> &functions() const { return programs; }
+  /// The function of that name; the only one if `name` is empty; NotFound
+  /// listing the names otherwise.
+  absl::StatusOr<const Program *> function(std::string_view name) const;
+  /// Bytes of an embedded file, or an empty view.
+  virtual std::string_view resource(std::string_view name) const = 0;
+  virtual const fb::Plan &description() const = 0;
+  /// Compares the hashes of the weights section's pieces that `bytes` bytes at
+  /// `data` lie in, each piece once for all sessions; DataLoss if one differs.
+  virtual absl::Status verifyWeights(const void *data,
+                                     uint64_t bytes) const = 0;
+  const std::string &path() const { return file; }
+
+protected:
+  std::vector<Program> programs;
+  std::string file;
+};
+
+} // namespace sol
+
+#endif // SOL_RUNTIME_PLAN_PLAN_READER_H
