@@ -37,13 +37,13 @@ static std::optional<AttributeValue> listValue(ArrayAttr array) {
 static std::optional<AttributeValue> elementValue(ElementsAttr elements) {
   if (elements.getNumElements() != 1)
     return std::nullopt;
-  if (auto floats = elements.tryGetValues<APFloat>(); succeeded(floats)) {
+  if (auto floats = elements.tryGetValues<APFloat>(); floats.has_value()) {
     APFloat value = *floats->begin();
     bool lossy;
     value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lossy);
     return value.convertToFloat();
   }
-  if (auto integers = elements.tryGetValues<APInt>(); succeeded(integers)) {
+  if (auto integers = elements.tryGetValues<APInt>(); integers.has_value()) {
     APInt value = *integers->begin();
     auto type = dyn_cast<IntegerType>(elements.getElementType());
     bool isSigned = type && !type.isUnsigned() && type.getWidth() > 1;

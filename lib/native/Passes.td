@@ -1,0 +1,57 @@
+//===- Passes.td - passes of the native stage -----------------------------===//
+//
+// From nn and onnx operators to a program for the host.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SOL_LIB_NATIVE_PASSES_TD
+#define SOL_LIB_NATIVE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PackWeightsPass : Pass<"native-pack-weights", "::mlir::func::FuncOp"> {
+  let summary = "Put constant matrices into the order that products read them";
+  let description = [{
+    Before: `nn.linear` has a constant matrix as the model has it.
+    After: its matrix is an `nn.folded` of `nn.pack_panels`, `packed` is set; one
+    packed matrix serves all products with the same constant. A matrix that is
+    also used otherwise (a tied embedding) exists in both orders in the plan.
+    Fails when: never.
+    (example: test/native/pack-weights.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def LowerToCpuPass : Pass<"native-lower-to-cpu", "::mlir::func::FuncOp"> {
+  let summary = "Turn every operator into a step of the host's program";
+  let description = [{
+    Before: `onnx` and `nn` operators.
+    After: `cpu` steps, and constants.
+    Fails when: an operator has no kernel; all such operators are reported.
+    (example: test/native/lower-to-cpu.mlir)
+  }];
+  let dependentDialects = ["::sol::cpu::CpuDialect"];
+}
+
+def AssignSlotsPass : Pass<"native-assign-slots", "::mlir::func::FuncOp"> {
+  let summary = "Give every computed value memory";
+  let description = [{
+    Before: steps without slots.
+    After: each result has the number of a slot; values that are alive together
+    have different ones, except that a result may take the slot of an operand that
+    dies in the step when the kernel works in place and the types are equal.
+    Fails when: never.
+    (example: test/native/assign-slots.mlir)
+  }];
+}
+
+def VerifyNativePass : Pass<"verify-native", "::mlir::func::FuncOp"> {
+  let summary = "Check that a function is a complete program for the host";
+  let description = [{
+    Every operation is a `cpu` step or a constant, every step calls a kernel that
+    exists and has a slot for each result that needs one.
+    Before and after: the same. Fails when: one of these does not hold.
+    (example: test/native/verify-native.mlir)
+  }];
+}
+
+#endif // SOL_LIB_NATIVE_PASSES_TD
