@@ -28,7 +28,7 @@ Value packPanels(OpBuilder &builder, Value matrix, bool transposed) {
   int64_t depth = type.getDimSize(transposed ? 1 : 0);
   int64_t columns = type.getDimSize(transposed ? 0 : 1);
   auto packed = RankedTensorType::get(
-      {llvm::divideCeil(columns, panelColumns), depth, panelColumns},
+      {llvm::divideCeilSigned(columns, panelColumns), depth, panelColumns},
       type.getElementType());
   Operation *source = matrix.getDefiningOp();
   builder.setInsertionPointAfter(source);
@@ -56,7 +56,7 @@ Value packPanels(OpBuilder &builder, Value matrix, bool transposed) {
 struct PackWeightsPass
     : sol::native::impl::PackWeightsPassBase<PackWeightsPass> {
   void runOnOperation() override {
-    llvm::DenseMap<std::pair<Value, bool>, Value> packed;
+    llvm::DenseMap<std::pair<Value, int>, Value> packed;
     OpBuilder builder(&getContext());
     getOperation().walk([&](sol::nn::LinearOp linear) {
       Value matrix = linear.getWeight();
@@ -66,7 +66,7 @@ struct PackWeightsPass
               source))
         return;
       bool transposed = linear.getTransposed();
-      Value &panels = packed[{matrix, transposed}];
+      Value &panels = packed[{matrix, int(transposed)}];
       if (!panels)
         panels = packPanels(builder, matrix, transposed);
       auto type = cast<RankedTensorType>(matrix.getType());

@@ -1,0 +1,70 @@
+//===- Emit.cpp - writes plan.bin -----------------------------------------===//
+//
+// Puts the pieces of a plan together; see Emit.h.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/emit/Emit.h"
+
+#include "lib/emit/FunctionDescription.h"
+#include "runtime/plan/plan_file.h"
+
+using namespace mlir;
+
+namespace sol {
+namespace {
+
+/// Reports a failed write at the module.
+LogicalResult check(ModuleOp module, const absl::Status &status) {
+  if (status.ok())
+    return success();
+  return module.emitError() << std::string(status.message());
+}
+
+} // namespace
+
+LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
+                       const EmitOptions &options) {
+  PlanFileWriter writer(options.output);
+  if (failed(check(module, writer.open())))
+    return failure();
+  flatbuffers::FlatBufferBuilder builder(1 << 20);
+  ConstantSection constants(writer, std::move(readWeight));
+  std::vector<flatbuffers::Offset<fb::Function>> functions;
+  for (func::FuncOp func : module.getOps<func::FuncOp>()) {
+    auto function = describeFunction(func, options.context, constants, builder);
+    if (failed(function))
+      return failure();
+    functions.push_back(*function);
+  }
+  if (failed(check(module, writer.endWeights())))
+    return failure();
+  uint64_t hashesOffset = 0;
+  if (failed(check(module, writer.appendSection(writer.hashes(),
+                                                planConstantAlignment,
+                                                hashesOffset))))
+    return failure();
+  std::vector<flatbuffers::Offset<fb::Resource>> resources;
+  for (const auto &[name, content] : options.resources) {
+    uint64_t offset = 0;
+    if (failed(check(module, writer.appendSection(
+                                 content, planConstantAlignment, offset))))
+      return failure();
+    resources.push_back(fb::CreateResource(builder, builder.CreateString(name),
+                                           offset, content.size()));
+  }
+  builder.Finish(fb::CreatePlan(
+      builder, builder.CreateString(options.compiler),
+      builder.CreateVector(functions), /*links=*/0, writer.weightsOffset(),
+      writer.weightsBytes(), hashesOffset, /*native_offset=*/0,
+      /*native_bytes=*/0, builder.CreateVector(resources)));
+  if (builder.GetSize() > planMaxDescriptionBytes)
+    return module.emitError("has a description of ")
+           << builder.GetSize() << " bytes, more than the "
+           << planMaxDescriptionBytes << " that a plan may have";
+  return check(module,
+               writer.finish({reinterpret_cast<const char *>(
+                                  builder.GetBufferPointer()),
+                              builder.GetSize()}));
+}
+
+} // namespace sol
