@@ -1,0 +1,149 @@
+//===- cache.cpp - nn.cache_append, _length, _shape, _read ----------------===//
+//
+// Copies between tensors and the pages of a cache. Memory and capacity are the
+// session's; a step that does not fit is refused before anything is written.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cpu/fast/cache_operand.h"
+#include "runtime/cpu/fast/families.h"
+#include "runtime/cpu/fast/operands.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sol::fast {
+namespace {
+
+absl::Status inferAppend(const KernelCall &call, Inputs in, Outputs out) {
+  SOL_NN_TRY(checkCount(in, 2, 2));
+  SOL_NN_TRY(checkCache(in[0], "cache"));
+  SOL_NN_TRY(checkRank(in[1], "step", 4, 4));
+  SOL_NN_TRY(nn::checkSameType(in[1], "step", in[0].type));
+  Dims wanted = in[0].dims;
+  wanted[2] = in[1].dims[2];
+  SOL_NN_TRY(checkDims(in[1], "step", wanted));
+  Dims dims = in[0].dims;
+  dims[2] += in[1].dims[2];
+  SOL_NN_TRY(setOutput(out, 0, in[0].type, dims));
+  if (Tensor *result = nn::outputAt(out, 0))
+    result->data = in[0].data;
+  return absl::OkStatus();
+}
+
+absl::Status runAppend(const KernelCall &call, KernelContext &context,
+                       Inputs in, Outputs out) {
+  KvCache &cache = *static_cast<KvCache *>(in[0].data);
+  const Tensor &step = in[1];
+  int64_t positions = step.dims[2];
+  for (int64_t b = 0; b < cache.batch; ++b)
+    if (cache.lengths[b] + positions > cache.capacity())
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "row ", b, " holds ", cache.lengths[b], " positions and gets ",
+          positions, " more, the cache has room for ", cache.capacity(),
+          "; compile with a larger --context"));
+  size_t bytes = static_cast<size_t>(cache.headDim * (bitWidth(cache.type) / 8));
+  const char *from = step.as<char>();
+  context.parallelFor(
+      cache.batch * cache.heads, rowGrain(positions * cache.headDim, 1 << 16),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t b = i / cache.heads, h = i % cache.heads;
+          for (int64_t t = 0; t < positions;) {
+            int64_t at = cache.lengths[b] + t;
+            int64_t run = std::min(cache.pageLength - at % cache.pageLength,
+                                   positions - t);
+            std::memcpy(cache.at(b, h, at),
+                        from + static_cast<size_t>(i * positions + t) * bytes,
+                        static_cast<size_t>(run) * bytes);
+            t += run;
+          }
+        }
+      });
+  for (int64_t b = 0; b < cache.batch; ++b)
+    cache.lengths[b] += positions;
+  out[0].data = in[0].data;
+  return absl::OkStatus();
+}
+
+absl::Status inferLength(const KernelCall &call, Inputs in, Outputs out) {
+  SOL_NN_TRY(checkCount(in, 1, 1));
+  SOL_NN_TRY(checkCache(in[0], "cache"));
+  return setOutput(out, 0, DType::I64, {});
+}
+
+absl::Status runLength(const KernelCall &call, KernelContext &context,
+                       Inputs in, Outputs out) {
+  *out[0].as<int64_t>() = in[0].dims[2];
+  return absl::OkStatus();
+}
+
+absl::Status inferShape(const KernelCall &call, Inputs in, Outputs out) {
+  SOL_NN_TRY(checkCount(in, 1, 1));
+  SOL_NN_TRY(checkCache(in[0], "cache"));
+  return setOutput(out, 0, DType::I64, {4});
+}
+
+absl::Status runShape(const KernelCall &call, KernelContext &context,
+                      Inputs in, Outputs out) {
+  std::copy(in[0].dims.begin(), in[0].dims.end(), out[0].as<int64_t>());
+  return absl::OkStatus();
+}
+
+absl::Status inferRead(const KernelCall &call, Inputs in, Outputs out) {
+  SOL_NN_TRY(checkCount(in, 1, 1));
+  SOL_NN_TRY(checkCache(in[0], "cache"));
+  return setOutput(out, 0, in[0].type, in[0].dims);
+}
+
+/// Positions that a shorter row lacks read as zero.
+absl::Status runRead(const KernelCall &call, KernelContext &context, Inputs in,
+                     Outputs out) {
+  const KvCache &cache = *in[0].as<KvCache>();
+  int64_t length = in[0].dims[2];
+  auto bytes = static_cast<size_t>(cache.headDim * (bitWidth(cache.type) / 8));
+  char *to = out[0].as<char>();
+  context.parallelFor(
+      cache.batch * cache.heads, rowGrain(length * cache.headDim, 1 << 16),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          int64_t b = i / cache.heads, h = i % cache.heads;
+          int64_t held = std::min(length, cache.lengths[b]);
+          char *head = to + static_cast<size_t>(i * length) * bytes;
+          for (int64_t t = 0; t < held;) {
+            int64_t run =
+                std::min(cache.pageLength - t % cache.pageLength, held - t);
+            std::memcpy(head + static_cast<size_t>(t) * bytes,
+                        cache.at(b, h, t), static_cast<size_t>(run) * bytes);
+            t += run;
+          }
+          std::memset(head + static_cast<size_t>(held) * bytes, 0,
+                      static_cast<size_t>(length - held) * bytes);
+        }
+      });
+  return absl::OkStatus();
+}
+
+} // namespace
+
+absl::Status checkCache(const Tensor &tensor, const char *name) {
+  SOL_NN_TRY(checkRank(tensor, name, 4, 4));
+  const auto *cache = static_cast<const KvCache *>(tensor.data);
+  if (!cache)
+    return absl::OkStatus(); // inference ahead of a session
+  if (cache->type != tensor.type || cache->batch != tensor.dims[0] ||
+      cache->heads != tensor.dims[1] || cache->headDim != tensor.dims[3])
+    return invalid("cache `", name, "` holds ", dtypeName(cache->type), " [",
+                   cache->batch, ", ", cache->heads, ", length, ",
+                   cache->headDim, "], the step has ", dtypeName(tensor.type),
+                   " ", dimsToString(tensor.dims));
+  return absl::OkStatus();
+}
+
+void registerCacheKernels() {
+  registerKernel({"nn.cache_append", nullptr, inferAppend, runAppend});
+  registerKernel({"nn.cache_length", nullptr, inferLength, runLength});
+  registerKernel({"nn.cache_shape", nullptr, inferShape, runShape});
+  registerKernel({"nn.cache_read", nullptr, inferRead, runRead});
+}
+
+} // namespace sol::fast

@@ -1,0 +1,19 @@
+//===- register.cpp - adds the fast kernels to the registry ---------------===//
+//
+// After the reference kernels, some of which these hide.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cpu/fast/families.h"
+#include "runtime/cpu/kernel_families.h"
+
+namespace sol {
+
+void registerFastKernels() {
+  fast::registerLinearKernels();
+  fast::registerMatMulOverrides();
+  fast::registerRowKernels();
+  fast::registerAttentionKernel();
+  fast::registerCacheKernels();
+}
+
+} // namespace sol
