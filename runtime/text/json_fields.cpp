@@ -1,5 +1,7 @@
-//===- json_fields.cpp - reading fields of JSON with errors that name them -===//
-// Typed access goes through pointers, which are null for another type, so nothing here can throw.
+//===- json_fields.cpp - reading fields of JSON with errors that name them
+//-===//
+// Typed access goes through pointers, which are null for another type, so
+// nothing here can throw.
 #include "runtime/text/json_fields.h"
 
 #include "absl/strings/str_cat.h"
@@ -15,28 +17,35 @@ const json &nullJson() {
   return null;
 }
 
-absl::string_view view(std::string_view text) { return {text.data(), text.size()}; }
+absl::string_view view(std::string_view text) {
+  return {text.data(), text.size()};
+}
 
 } // namespace
 
 Field Field::member(std::string_view name) const {
-  std::string path = way.empty() ? std::string(name) : absl::StrCat(way, ".", view(name));
+  std::string path =
+      way.empty() ? std::string(name) : absl::StrCat(way, ".", view(name));
   if (!value->is_object())
     return {nullJson(), std::move(path)};
   auto found = value->find(std::string(name));
   return {found == value->end() ? nullJson() : *found, std::move(path)};
 }
 
-Field Field::element(size_t index) const { return {(*value)[index], absl::StrCat(way, "[", index, "]")}; }
+Field Field::element(size_t index) const {
+  return {(*value)[index], absl::StrCat(way, "[", index, "]")};
+}
 
 absl::Status Field::error(std::string_view what) const {
-  return absl::InvalidArgumentError(absl::StrCat("field `", way, "` ", view(what)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("field `", way, "` ", view(what)));
 }
 
 absl::Status Field::wrongType(std::string_view expected) const {
   if (value->is_null())
     return error(absl::StrCat("is missing, expected ", view(expected)));
-  return error(absl::StrCat("is of type ", value->type_name(), ", expected ", view(expected)));
+  return error(absl::StrCat("is of type ", value->type_name(), ", expected ",
+                            view(expected)));
 }
 
 absl::StatusOr<std::string_view> Field::string() const {
@@ -55,7 +64,8 @@ absl::StatusOr<int64_t> Field::integer(int64_t low, int64_t high) const {
   int64_t number = 0;
   if (auto *positive = value->get_ptr<const json::number_unsigned_t *>()) {
     if (*positive > static_cast<uint64_t>(INT64_MAX))
-      return error(absl::StrCat("is ", *positive, ", at most ", high, " is allowed"));
+      return error(
+          absl::StrCat("is ", *positive, ", at most ", high, " is allowed"));
     number = static_cast<int64_t>(*positive);
   } else if (auto *any = value->get_ptr<const json::number_integer_t *>()) {
     number = *any;
@@ -77,10 +87,15 @@ absl::StatusOr<double> Field::number() const {
   return wrongType("a number");
 }
 
-absl::Status Field::expectArray() const { return value->is_array() ? absl::OkStatus() : wrongType("an array"); }
-absl::Status Field::expectObject() const { return value->is_object() ? absl::OkStatus() : wrongType("an object"); }
+absl::Status Field::expectArray() const {
+  return value->is_array() ? absl::OkStatus() : wrongType("an array");
+}
+absl::Status Field::expectObject() const {
+  return value->is_object() ? absl::OkStatus() : wrongType("an object");
+}
 
-absl::StatusOr<std::string_view> Field::stringOr(std::string_view fallback) const {
+absl::StatusOr<std::string_view>
+Field::stringOr(std::string_view fallback) const {
   if (isNull())
     return fallback;
   return string();
@@ -95,10 +110,12 @@ absl::StatusOr<bool> Field::booleanOr(bool fallback) const {
 absl::StatusOr<json> parseJson(std::string_view text, std::string_view what) {
   if (text.size() > maxJsonBytes)
     return absl::InvalidArgumentError(
-        absl::StrCat(view(what), " has ", text.size(), " bytes, at most ", maxJsonBytes, " are supported"));
+        absl::StrCat(view(what), " has ", text.size(), " bytes, at most ",
+                     maxJsonBytes, " are supported"));
   json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded())
-    return absl::InvalidArgumentError(absl::StrCat(view(what), " isn't valid JSON"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(view(what), " isn't valid JSON"));
   return parsed;
 }
 

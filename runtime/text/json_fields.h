@@ -1,6 +1,7 @@
 //===- json_fields.h - reading fields of JSON with errors that name them --===//
-// The settings files beside a model come from anywhere, so every access says what it expects and the error says where
-// it wasn't so. No function here throws, and none recurses.
+// The settings files beside a model come from anywhere, so every access says
+// what it expects and the error says where it wasn't so. No function here
+// throws, and none recurses.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -11,10 +12,12 @@
 
 namespace sol::text {
 
-/// A JSON value and the way to it, such as `model.merges[3]`. The JSON must outlive the field.
+/// A JSON value and the way to it, such as `model.merges[3]`. The JSON must
+/// outlive the field.
 class Field {
 public:
-  Field(const nlohmann::json &json, std::string path) : value(&json), way(std::move(path)) {}
+  Field(const nlohmann::json &json, std::string path)
+      : value(&json), way(std::move(path)) {}
 
   const nlohmann::json &json() const { return *value; }
   const std::string &path() const { return way; }
@@ -30,7 +33,8 @@ public:
   bool isString() const { return value->is_string(); }
   size_t size() const { return value->size(); }
 
-  /// The value as the type named; an error that names the field where it is another or missing.
+  /// The value as the type named; an error that names the field where it is
+  /// another or missing.
   absl::StatusOr<std::string_view> string() const;
   absl::StatusOr<bool> boolean() const;
   absl::StatusOr<int64_t> integer(int64_t low, int64_t high) const;
@@ -54,6 +58,7 @@ private:
 };
 
 /// Parses `text`; the error names `what`. Refuses more than 512 MiB.
-absl::StatusOr<nlohmann::json> parseJson(std::string_view text, std::string_view what);
+absl::StatusOr<nlohmann::json> parseJson(std::string_view text,
+                                         std::string_view what);
 
 } // namespace sol::text

@@ -1,5 +1,6 @@
 //===- tokenizer.cpp - text to token ids and back -------------------------===//
-// Puts the parts in order: added tokens, normalizer, pre-tokenizer, model, post-processor; and the decoder backwards.
+// Puts the parts in order: added tokens, normalizer, pre-tokenizer, model,
+// post-processor; and the decoder backwards.
 #include "runtime/text/tokenizer.h"
 
 #include "runtime/text/tokenizer/added_tokens.h"
@@ -33,7 +34,8 @@ constexpr size_t maxCachedWords = 65536;
 
 using WordCache = absl::flat_hash_map<std::string, std::vector<int32_t>>;
 
-void encodeWord(const Model &model, const std::string &word, WordCache &cache, std::vector<int32_t> &ids) {
+void encodeWord(const Model &model, const std::string &word, WordCache &cache,
+                std::vector<int32_t> &ids) {
   if (word.size() > maxCachedWordBytes || cache.size() >= maxCachedWords) {
     model.encodeWord(word, ids);
     return;
@@ -44,7 +46,8 @@ void encodeWord(const Model &model, const std::string &word, WordCache &cache, s
   ids.insert(ids.end(), entry->second.begin(), entry->second.end());
 }
 
-template <typename Made, typename Target> absl::Status take(Made made, Target &target) {
+template <typename Made, typename Target>
+absl::Status take(Made made, Target &target) {
   if (!made.ok())
     return made.status();
   target = *std::move(made);
@@ -53,10 +56,12 @@ template <typename Made, typename Target> absl::Status take(Made made, Target &t
 
 } // namespace
 
-Tokenizer::Tokenizer(std::unique_ptr<TokenizerParts> parts) : parts(std::move(parts)) {}
+Tokenizer::Tokenizer(std::unique_ptr<TokenizerParts> parts)
+    : parts(std::move(parts)) {}
 Tokenizer::~Tokenizer() = default;
 
-absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::fromJson(std::string_view text) {
+absl::StatusOr<std::unique_ptr<Tokenizer>>
+Tokenizer::fromJson(std::string_view text) {
   absl::StatusOr<nlohmann::json> json = parseJson(text, "tokenizer.json");
   if (!json.ok())
     return json.status();
@@ -64,28 +69,42 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::fromJson(std::string_view 
     return absl::InvalidArgumentError("tokenizer.json isn't a JSON object");
   Field root(*json, "");
   auto parts = std::make_unique<TokenizerParts>();
-  if (absl::Status s = take(readNormalizer(root.member("normalizer")), parts->normalizer); !s.ok())
-    return s;
-  if (absl::Status s = take(readPreTokenizer(root.member("pre_tokenizer")), parts->preTokenizer); !s.ok())
-    return s;
-  if (absl::Status s = take(readModel(root.member("model")), parts->model); !s.ok())
-    return s;
-  if (absl::Status s = take(AddedTokens::read(root.member("added_tokens"), *parts->model, parts->normalizer.get()),
-                            parts->added);
+  if (absl::Status s =
+          take(readNormalizer(root.member("normalizer")), parts->normalizer);
       !s.ok())
     return s;
-  if (absl::Status s = take(PostProcessor::read(root.member("post_processor")), parts->postProcessor); !s.ok())
+  if (absl::Status s = take(readPreTokenizer(root.member("pre_tokenizer")),
+                            parts->preTokenizer);
+      !s.ok())
     return s;
-  if (absl::Status s = take(Decoder::read(root.member("decoder")), parts->decoder); !s.ok())
+  if (absl::Status s = take(readModel(root.member("model")), parts->model);
+      !s.ok())
+    return s;
+  if (absl::Status s =
+          take(AddedTokens::read(root.member("added_tokens"), *parts->model,
+                                 parts->normalizer.get()),
+               parts->added);
+      !s.ok())
+    return s;
+  if (absl::Status s = take(PostProcessor::read(root.member("post_processor")),
+                            parts->postProcessor);
+      !s.ok())
+    return s;
+  if (absl::Status s =
+          take(Decoder::read(root.member("decoder")), parts->decoder);
+      !s.ok())
     return s;
   return std::unique_ptr<Tokenizer>(new Tokenizer(std::move(parts)));
 }
 
-absl::StatusOr<std::vector<int32_t>> Tokenizer::encode(std::string_view text, bool addSpecialTokens) const {
+absl::StatusOr<std::vector<int32_t>>
+Tokenizer::encode(std::string_view text, bool addSpecialTokens) const {
   if (absl::Status status = checkUtf8(text, "the text"); !status.ok())
     return status;
   std::vector<Piece> pieces;
-  if (absl::Status status = parts->added.split(text, parts->normalizer.get(), pieces); !status.ok())
+  if (absl::Status status =
+          parts->added.split(text, parts->normalizer.get(), pieces);
+      !status.ok())
     return status;
   std::vector<int32_t> ids;
   WordCache cache;
@@ -109,7 +128,8 @@ absl::StatusOr<std::vector<int32_t>> Tokenizer::encode(std::string_view text, bo
   return ids;
 }
 
-std::string Tokenizer::decode(absl::Span<const int32_t> ids, bool skipSpecialTokens) const {
+std::string Tokenizer::decode(absl::Span<const int32_t> ids,
+                              bool skipSpecialTokens) const {
   StreamDecoder stream(*this, skipSpecialTokens);
   std::string text;
   for (int32_t id : ids)
@@ -128,11 +148,16 @@ std::optional<std::string> Tokenizer::idToToken(int32_t id) const {
   return std::nullopt;
 }
 
-bool Tokenizer::isSpecial(int32_t id) const { return parts->added.isSpecial(id); }
-int32_t Tokenizer::idLimit() const { return std::max(parts->model->idLimit(), parts->added.idLimit()); }
+bool Tokenizer::isSpecial(int32_t id) const {
+  return parts->added.isSpecial(id);
+}
+int32_t Tokenizer::idLimit() const {
+  return std::max(parts->model->idLimit(), parts->added.idLimit());
+}
 
 StreamDecoder::StreamDecoder(const Tokenizer &tokenizer, bool skipSpecialTokens)
-    : tokenizer(&tokenizer), skipSpecialTokens(skipSpecialTokens), chain(tokenizer.parts->decoder.start()) {}
+    : tokenizer(&tokenizer), skipSpecialTokens(skipSpecialTokens),
+      chain(tokenizer.parts->decoder.start()) {}
 StreamDecoder::StreamDecoder(StreamDecoder &&) noexcept = default;
 StreamDecoder::~StreamDecoder() = default;
 

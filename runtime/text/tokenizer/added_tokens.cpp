@@ -1,5 +1,6 @@
 //===- added_tokens.cpp - tokens that are matched before any splitting ----===//
-// A trie answers which token starts at a place; a table of first bytes skips nearly all places.
+// A trie answers which token starts at a place; a table of first bytes skips
+// nearly all places.
 #include "runtime/text/tokenizer/added_tokens.h"
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +19,9 @@ bool wordEndsAt(std::string_view text, size_t end) {
   return isWord(nextCodePoint(text, at));
 }
 
-bool wordStartsAt(std::string_view text, size_t at) { return at < text.size() && isWord(nextCodePoint(text, at)); }
+bool wordStartsAt(std::string_view text, size_t at) {
+  return at < text.size() && isWord(nextCodePoint(text, at));
+}
 
 size_t skipSpaceBackwards(std::string_view text, size_t at) {
   while (at > 0) {
@@ -48,8 +51,10 @@ void TextSet::add(std::string_view text, int32_t value) {
   starts[static_cast<unsigned char>(text[0])] = true;
   uint32_t node = 0;
   for (char byte : text) {
-    uint64_t key = (static_cast<uint64_t>(node) << 8) | static_cast<unsigned char>(byte);
-    auto [edge, isNew] = edges.try_emplace(key, static_cast<uint32_t>(values.size()));
+    uint64_t key =
+        (static_cast<uint64_t>(node) << 8) | static_cast<unsigned char>(byte);
+    auto [edge, isNew] =
+        edges.try_emplace(key, static_cast<uint32_t>(values.size()));
     if (isNew)
       values.push_back(-1);
     node = edge->second;
@@ -58,11 +63,13 @@ void TextSet::add(std::string_view text, int32_t value) {
     values[node] = value;
 }
 
-std::pair<size_t, int32_t> TextSet::longestAt(std::string_view text, size_t at) const {
+std::pair<size_t, int32_t> TextSet::longestAt(std::string_view text,
+                                              size_t at) const {
   std::pair<size_t, int32_t> best{0, -1};
   uint32_t node = 0;
   for (size_t i = at; i < text.size(); ++i) {
-    auto edge = edges.find((static_cast<uint64_t>(node) << 8) | static_cast<unsigned char>(text[i]));
+    auto edge = edges.find((static_cast<uint64_t>(node) << 8) |
+                           static_cast<unsigned char>(text[i]));
     if (edge == edges.end())
       break;
     node = edge->second;
@@ -85,16 +92,18 @@ absl::StatusOr<AddedTokens::Token> AddedTokens::readToken(const Field &field) {
     return content.status();
   if (content->size() > maxContentBytes)
     return field.member("content").error(
-        absl::StrCat("has ", content->size(), " bytes, at most ", maxContentBytes, " are supported"));
+        absl::StrCat("has ", content->size(), " bytes, at most ",
+                     maxContentBytes, " are supported"));
   token.content = *content;
   absl::StatusOr<bool> special = field.member("special").booleanOr(false);
   if (!special.ok())
     return special.status();
   token.special = *special;
-  const std::pair<const char *, bool *> flags[] = {{"single_word", &token.singleWord},
-                                                   {"lstrip", &token.lstrip},
-                                                   {"rstrip", &token.rstrip},
-                                                   {"normalized", &token.normalized}};
+  const std::pair<const char *, bool *> flags[] = {
+      {"single_word", &token.singleWord},
+      {"lstrip", &token.lstrip},
+      {"rstrip", &token.rstrip},
+      {"normalized", &token.normalized}};
   for (auto [name, target] : flags) {
     bool fallback = std::string_view(name) == "normalized" && !token.special;
     absl::StatusOr<bool> flag = field.member(name).booleanOr(fallback);
@@ -105,19 +114,28 @@ absl::StatusOr<AddedTokens::Token> AddedTokens::readToken(const Field &field) {
   return token;
 }
 
-absl::Status AddedTokens::place(Token token, const Field &field, const Model &model, const Normalizer *normalizer) {
+absl::Status AddedTokens::place(Token token, const Field &field,
+                                const Model &model,
+                                const Normalizer *normalizer) {
   if (token.content.empty())
     return absl::OkStatus();
   Field idField = field.member("id");
-  if (std::optional<int32_t> known = model.tokenToId(token.content); known && *known != token.id)
-    return idField.error(absl::StrCat("is ", token.id, ", but the vocabulary has `", token.content, "` as ", *known));
-  if (const std::string *taken = model.idToToken(token.id); taken && *taken != token.content)
-    return idField.error(absl::StrCat("is ", token.id, ", which the vocabulary gives to `", *taken, "`"));
+  if (std::optional<int32_t> known = model.tokenToId(token.content);
+      known && *known != token.id)
+    return idField.error(absl::StrCat("is ", token.id,
+                                      ", but the vocabulary has `",
+                                      token.content, "` as ", *known));
+  if (const std::string *taken = model.idToToken(token.id);
+      taken && *taken != token.content)
+    return idField.error(absl::StrCat(
+        "is ", token.id, ", which the vocabulary gives to `", *taken, "`"));
   if (auto taken = byId.find(token.id); taken != byId.end())
-    return idField.error(
-        absl::StrCat("is ", token.id, ", which `", tokens[taken->second].content, "` already has"));
+    return idField.error(absl::StrCat("is ", token.id, ", which `",
+                                      tokens[taken->second].content,
+                                      "` already has"));
   if (byContent.contains(token.content))
-    return field.member("content").error(absl::StrCat("repeats `", token.content, "`"));
+    return field.member("content").error(
+        absl::StrCat("repeats `", token.content, "`"));
   std::string match = token.content;
   if (token.normalized && normalizer)
     if (absl::Status status = normalizer->apply(match); !status.ok())
@@ -131,7 +149,9 @@ absl::Status AddedTokens::place(Token token, const Field &field, const Model &mo
   return absl::OkStatus();
 }
 
-absl::StatusOr<AddedTokens> AddedTokens::read(const Field &list, const Model &model, const Normalizer *normalizer) {
+absl::StatusOr<AddedTokens> AddedTokens::read(const Field &list,
+                                              const Model &model,
+                                              const Normalizer *normalizer) {
   AddedTokens added;
   if (list.isNull())
     return added;
@@ -141,13 +161,16 @@ absl::StatusOr<AddedTokens> AddedTokens::read(const Field &list, const Model &mo
     absl::StatusOr<Token> token = readToken(list.element(i));
     if (!token.ok())
       return token.status();
-    if (absl::Status status = added.place(*std::move(token), list.element(i), model, normalizer); !status.ok())
+    if (absl::Status status =
+            added.place(*std::move(token), list.element(i), model, normalizer);
+        !status.ok())
       return status;
   }
   return added;
 }
 
-void AddedTokens::cut(std::string_view text, const TextSet &set, std::vector<Piece> &pieces) const {
+void AddedTokens::cut(std::string_view text, const TextSet &set,
+                      std::vector<Piece> &pieces) const {
   size_t done = 0;
   for (size_t at = 0; at < text.size();) {
     if (!set.mayStartWith(text[at])) {
@@ -162,7 +185,8 @@ void AddedTokens::cut(std::string_view text, const TextSet &set, std::vector<Pie
     const Token &token = tokens[index];
     size_t begin = at, end = at + length;
     at = end;
-    if (token.singleWord && (wordEndsAt(text, begin) || wordStartsAt(text, end)))
+    if (token.singleWord &&
+        (wordEndsAt(text, begin) || wordStartsAt(text, end)))
       continue;
     if (token.lstrip)
       begin = std::max(skipSpaceBackwards(text, begin), done);
@@ -177,7 +201,8 @@ void AddedTokens::cut(std::string_view text, const TextSet &set, std::vector<Pie
     pieces.push_back({std::string(text.substr(done)), -1});
 }
 
-absl::Status AddedTokens::split(std::string_view text, const Normalizer *normalizer,
+absl::Status AddedTokens::split(std::string_view text,
+                                const Normalizer *normalizer,
                                 std::vector<Piece> &pieces) const {
   std::vector<Piece> first;
   cut(text, raw, first);

@@ -1,6 +1,7 @@
 //===- bpe.cpp - byte-pair encoding ---------------------------------------===//
-// A word starts as one symbol per character; the pair with the lowest rank (the leftmost of equals) merges until no
-// pair has a rank. A heap of candidate pairs over a linked list of symbols makes that n log n in the word's length.
+// A word starts as one symbol per character; the pair with the lowest rank (the
+// leftmost of equals) merges until no pair has a rank. A heap of candidate
+// pairs over a linked list of symbols makes that n log n in the word's length.
 #include "runtime/text/tokenizer/vocabulary.h"
 
 #include "absl/container/flat_hash_map.h"
@@ -19,7 +20,8 @@ struct Merge {
 };
 
 uint64_t pairKey(int32_t left, int32_t right) {
-  return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) | static_cast<uint32_t>(right);
+  return (static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32) |
+         static_cast<uint32_t>(right);
 }
 
 struct Symbol {
@@ -40,7 +42,8 @@ struct Candidate {
 class Bpe : public Model {
 public:
   absl::Status read(const Field &field);
-  void encodeWord(std::string_view word, std::vector<int32_t> &ids) const override;
+  void encodeWord(std::string_view word,
+                  std::vector<int32_t> &ids) const override;
 
   std::optional<int32_t> tokenToId(std::string_view token) const override {
     auto found = idOf.find(absl::string_view(token.data(), token.size()));
@@ -53,13 +56,16 @@ public:
       return nullptr;
     return tokenOf[id];
   }
-  int32_t idLimit() const override { return static_cast<int32_t>(tokenOf.size()); }
+  int32_t idLimit() const override {
+    return static_cast<int32_t>(tokenOf.size());
+  }
 
 private:
   absl::Status readOptions(const Field &field);
   absl::Status readVocabulary(const Field &vocabulary);
   absl::Status readMerges(const Field &merges);
-  absl::Status addMerge(const Field &field, std::string_view left, std::string_view right, size_t rank);
+  absl::Status addMerge(const Field &field, std::string_view left,
+                        std::string_view right, size_t rank);
   bool bytesOf(std::string_view symbol, std::vector<int32_t> &ids) const;
   void firstSymbols(std::string_view word, std::vector<int32_t> &ids) const;
   void mergeAll(std::vector<int32_t> &ids) const;
@@ -70,7 +76,8 @@ private:
   absl::flat_hash_map<uint64_t, Merge> merges;
   std::string continuingPrefix, endSuffix;
   std::optional<int32_t> unknownId;
-  std::vector<int32_t> byteIds; // of <0x00> to <0xFF>, empty without byte fallback
+  std::vector<int32_t>
+      byteIds; // of <0x00> to <0xFF>, empty without byte fallback
   bool fuseUnknown = false, ignoreMerges = false;
 };
 
@@ -87,8 +94,9 @@ absl::Status Bpe::readVocabulary(const Field &vocabulary) {
     return status;
   int64_t greatest = -1;
   for (const auto &[token, id] : vocabulary.json().items()) {
-    absl::StatusOr<int64_t> number = Field(id, absl::StrCat(vocabulary.path(), "[\"", token, "\"]"))
-                                         .integer(0, maxTokenId);
+    absl::StatusOr<int64_t> number =
+        Field(id, absl::StrCat(vocabulary.path(), "[\"", token, "\"]"))
+            .integer(0, maxTokenId);
     if (!number.ok())
       return number.status();
     greatest = std::max(greatest, *number);
@@ -100,7 +108,9 @@ absl::Status Bpe::readVocabulary(const Field &vocabulary) {
     auto number = static_cast<int32_t>(id.get<int64_t>());
     ownedTokens.push_back(token);
     if (tokenOf[number])
-      return vocabulary.error(absl::StrCat("gives id ", number, " to both `", *tokenOf[number], "` and `", token, "`"));
+      return vocabulary.error(absl::StrCat("gives id ", number, " to both `",
+                                           *tokenOf[number], "` and `", token,
+                                           "`"));
     tokenOf[number] = &ownedTokens.back();
     idOf.emplace(token, number);
   }
@@ -114,18 +124,22 @@ absl::Status Bpe::readOptions(const Field &field) {
     if (!rate.ok())
       return rate.status();
     if (*rate != 0)
-      return absl::UnimplementedError(absl::StrCat("field `", dropout.path(), "` is ", *rate,
-                                                   ", random merges aren't supported: set it to null"));
+      return absl::UnimplementedError(
+          absl::StrCat("field `", dropout.path(), "` is ", *rate,
+                       ", random merges aren't supported: set it to null"));
   }
-  absl::StatusOr<std::string_view> prefix = field.member("continuing_subword_prefix").stringOr("");
-  absl::StatusOr<std::string_view> suffix = field.member("end_of_word_suffix").stringOr("");
+  absl::StatusOr<std::string_view> prefix =
+      field.member("continuing_subword_prefix").stringOr("");
+  absl::StatusOr<std::string_view> suffix =
+      field.member("end_of_word_suffix").stringOr("");
   if (!prefix.ok() || !suffix.ok())
     return prefix.ok() ? suffix.status() : prefix.status();
   continuingPrefix = *prefix;
   endSuffix = *suffix;
   absl::StatusOr<bool> fuse = field.member("fuse_unk").booleanOr(false);
   absl::StatusOr<bool> ignore = field.member("ignore_merges").booleanOr(false);
-  absl::StatusOr<bool> fallback = field.member("byte_fallback").booleanOr(false);
+  absl::StatusOr<bool> fallback =
+      field.member("byte_fallback").booleanOr(false);
   for (const auto *flag : {&fuse, &ignore, &fallback})
     if (!flag->ok())
       return flag->status();
@@ -144,7 +158,8 @@ absl::Status Bpe::readOptions(const Field &field) {
       return token.status();
     unknownId = tokenToId(*token);
     if (!unknownId)
-      return unknown.error(absl::StrCat("is `", std::string(*token), "`, which isn't in the vocabulary"));
+      return unknown.error(absl::StrCat("is `", std::string(*token),
+                                        "`, which isn't in the vocabulary"));
   }
   return absl::OkStatus();
 }
@@ -162,28 +177,39 @@ absl::Status Bpe::readMerges(const Field &list) {
       if (text.starts_with("#version"))
         continue;
       size_t space = text.find(' ');
-      if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
-        return entry.error(absl::StrCat("is `", std::string(text), "`, expected two tokens and one space"));
+      if (space == std::string_view::npos ||
+          text.find(' ', space + 1) != std::string_view::npos)
+        return entry.error(absl::StrCat(
+            "is `", std::string(text), "`, expected two tokens and one space"));
       left = text.substr(0, space);
       right = text.substr(space + 1);
     } else {
-      if (!entry.isArray() || entry.size() != 2 || !entry.element(0).isString() || !entry.element(1).isString())
+      if (!entry.isArray() || entry.size() != 2 ||
+          !entry.element(0).isString() || !entry.element(1).isString())
         return entry.error("is neither a string nor a pair of strings");
       left = *entry.element(0).string();
       right = *entry.element(1).string();
     }
-    if (absl::Status status = addMerge(entry, left, right, rank++); !status.ok())
+    if (absl::Status status = addMerge(entry, left, right, rank++);
+        !status.ok())
       return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status Bpe::addMerge(const Field &field, std::string_view left, std::string_view right, size_t rank) {
+absl::Status Bpe::addMerge(const Field &field, std::string_view left,
+                           std::string_view right, size_t rank) {
   std::string result(left);
-  result.append(right.starts_with(continuingPrefix) ? right.substr(continuingPrefix.size()) : right);
-  std::optional<int32_t> leftId = tokenToId(left), rightId = tokenToId(right), resultId = tokenToId(result);
+  result.append(right.starts_with(continuingPrefix)
+                    ? right.substr(continuingPrefix.size())
+                    : right);
+  std::optional<int32_t> leftId = tokenToId(left), rightId = tokenToId(right),
+                         resultId = tokenToId(result);
   if (!leftId || !rightId || !resultId)
-    return field.error(absl::StrCat("needs the token `", !leftId ? std::string(left) : !rightId ? std::string(right) : result,
+    return field.error(absl::StrCat("needs the token `",
+                                    !leftId    ? std::string(left)
+                                    : !rightId ? std::string(right)
+                                               : result,
                                     "`, which isn't in the vocabulary"));
   merges[pairKey(*leftId, *rightId)] = {static_cast<int32_t>(rank), *resultId};
   return absl::OkStatus();
@@ -201,8 +227,9 @@ bool Bpe::bytesOf(std::string_view symbol, std::vector<int32_t> &ids) const {
   return true;
 }
 
-// An unknown character waits until the next known one, so that neighbours can become one unknown token; bytes that
-// stand for an unknown character do not end that wait, as in the reference.
+// An unknown character waits until the next known one, so that neighbours can
+// become one unknown token; bytes that stand for an unknown character do not
+// end that wait, as in the reference.
 void Bpe::firstSymbols(std::string_view word, std::vector<int32_t> &ids) const {
   bool unknownWaits = false;
   std::string symbol;
@@ -231,15 +258,18 @@ void Bpe::firstSymbols(std::string_view word, std::vector<int32_t> &ids) const {
 void Bpe::mergeAll(std::vector<int32_t> &ids) const {
   std::vector<Symbol> symbols(ids.size());
   for (size_t i = 0; i < ids.size(); ++i)
-    symbols[i] = {ids[i], static_cast<int32_t>(i) - 1, i + 1 < ids.size() ? static_cast<int32_t>(i) + 1 : -1, true};
+    symbols[i] = {ids[i], static_cast<int32_t>(i) - 1,
+                  i + 1 < ids.size() ? static_cast<int32_t>(i) + 1 : -1, true};
   std::vector<Candidate> storage;
   storage.reserve(ids.size());
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<Candidate>> queue(std::greater<Candidate>(),
-                                                                                      std::move(storage));
+  std::priority_queue<Candidate, std::vector<Candidate>,
+                      std::greater<Candidate>>
+      queue(std::greater<Candidate>(), std::move(storage));
   auto consider = [&](int32_t left) {
     if (left < 0 || symbols[left].next < 0)
       return;
-    auto found = merges.find(pairKey(symbols[left].id, symbols[symbols[left].next].id));
+    auto found =
+        merges.find(pairKey(symbols[left].id, symbols[symbols[left].next].id));
     if (found != merges.end())
       queue.push({found->second.rank, left, found->second.result});
   };

@@ -1,6 +1,7 @@
 //===- byte_level.h - the printable alphabet of byte-level BPE ------------===//
-// Byte-level vocabularies write each byte as one printable character: printable Latin-1 bytes as themselves, the 68
-// others as U+0100 upward in order of the byte.
+// Byte-level vocabularies write each byte as one printable character: printable
+// Latin-1 bytes as themselves, the 68 others as U+0100 upward in order of the
+// byte.
 #pragma once
 
 #include <array>
@@ -15,7 +16,8 @@ inline const std::array<char16_t, 256> &byteCharacters() {
     std::array<char16_t, 256> made{};
     char16_t next = 0x100;
     for (int byte = 0; byte < 256; ++byte) {
-      bool printable = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+      bool printable = (byte >= 0x21 && byte <= 0x7E) ||
+                       (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
       made[byte] = printable ? static_cast<char16_t>(byte) : next++;
     }
     return made;

@@ -1,5 +1,6 @@
 //===- decoder.cpp - tokens back to text, a piece at a time ---------------===//
-// Stages come in two moods: before a joining step each piece is a token, behind it the pieces make up one text.
+// Stages come in two moods: before a joining step each piece is a token, behind
+// it the pieces make up one text.
 #include "runtime/text/tokenizer/decoder.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,14 +13,16 @@ namespace {
 
 constexpr size_t maxStages = 64;
 
-// Characters of the byte alphabet become bytes, all tokens one text; what isn't UTF-8 becomes U+FFFD.
+// Characters of the byte alphabet become bytes, all tokens one text; what isn't
+// UTF-8 becomes U+FFFD.
 class ByteLevelStage : public DecodeStage {
 public:
   void push(std::string_view piece, const Sink &out) override {
     size_t before = held.size();
     for (size_t at = 0; at < piece.size();) {
       int byte = byteOfCharacter(nextCodePoint(piece, at));
-      if (byte < 0) { // a token from outside the alphabet stands for itself as a whole
+      if (byte <
+          0) { // a token from outside the alphabet stands for itself as a whole
         held.resize(before);
         held.append(piece);
         break;
@@ -42,8 +45,8 @@ private:
   std::string held;
 };
 
-// <0xNN> tokens in a row are bytes: text if they are UTF-8 as a whole, else one U+FFFD each. Only the token after the
-// row tells, so the row waits.
+// <0xNN> tokens in a row are bytes: text if they are UTF-8 as a whole, else one
+// U+FFFD each. Only the token after the row tells, so the row waits.
 class ByteFallbackStage : public DecodeStage {
 public:
   void push(std::string_view piece, const Sink &out) override {
@@ -68,7 +71,10 @@ public:
 
 private:
   static int digit(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
   }
   static int byteOf(std::string_view piece) {
     if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>')
@@ -81,10 +87,12 @@ private:
 
 class ReplaceInToken : public DecodeStage {
 public:
-  ReplaceInToken(Pattern pattern, std::string content) : pattern(std::move(pattern)), content(std::move(content)) {}
+  ReplaceInToken(Pattern pattern, std::string content)
+      : pattern(std::move(pattern)), content(std::move(content)) {}
   void push(std::string_view piece, const Sink &out) override {
     std::string text(piece);
-    // A pattern that gives up on a token leaves it as it is: decoding has no way to fail.
+    // A pattern that gives up on a token leaves it as it is: decoding has no
+    // way to fail.
     if (pattern.replaceAll(text, content).ok())
       out(text);
     else
@@ -97,11 +105,12 @@ private:
   std::string content;
 };
 
-// On joined text a match may lie across pieces: a plain text holds back a tail that may begin one, a regular
-// expression needs the whole text.
+// On joined text a match may lie across pieces: a plain text holds back a tail
+// that may begin one, a regular expression needs the whole text.
 class ReplaceInText : public DecodeStage {
 public:
-  ReplaceInText(Pattern pattern, std::string content) : pattern(std::move(pattern)), content(std::move(content)) {}
+  ReplaceInText(Pattern pattern, std::string content)
+      : pattern(std::move(pattern)), content(std::move(content)) {}
   void push(std::string_view piece, const Sink &out) override {
     held.append(piece);
     const std::string *plain = pattern.plain();
@@ -110,12 +119,15 @@ public:
     std::string text;
     size_t done = 0;
     if (!plain->empty())
-      for (size_t at = held.find(*plain); at != std::string::npos; at = held.find(*plain, done)) {
+      for (size_t at = held.find(*plain); at != std::string::npos;
+           at = held.find(*plain, done)) {
         text.append(held, done, at - done).append(content);
         done = at + plain->size();
       }
-    size_t tail = plain->empty() ? 0 : std::min(plain->size() - 1, held.size() - done);
-    while (tail > 0 && held.compare(held.size() - tail, tail, *plain, 0, tail) != 0)
+    size_t tail =
+        plain->empty() ? 0 : std::min(plain->size() - 1, held.size() - done);
+    while (tail > 0 &&
+           held.compare(held.size() - tail, tail, *plain, 0, tail) != 0)
       --tail;
     text.append(held, done, held.size() - tail - done);
     held.erase(0, held.size() - tail);
@@ -140,7 +152,8 @@ struct StripRule {
   int64_t start, stop;
 };
 
-std::string_view stripStart(std::string_view text, const StripRule &rule, int64_t &left) {
+std::string_view stripStart(std::string_view text, const StripRule &rule,
+                            int64_t &left) {
   while (left > 0 && text.starts_with(rule.character)) {
     text.remove_prefix(rule.character.size());
     --left;
@@ -166,19 +179,23 @@ private:
 
 class StripText : public DecodeStage {
 public:
-  explicit StripText(StripRule rule) : rule(std::move(rule)), left(this->rule.start) {}
+  explicit StripText(StripRule rule)
+      : rule(std::move(rule)), left(this->rule.start) {}
   void push(std::string_view piece, const Sink &out) override {
     held.append(piece);
     if (atStart) {
       std::string_view rest = stripStart(held, rule, left);
       held = std::string(rest);
-      // A part of the character (it may have several bytes) still decides nothing.
+      // A part of the character (it may have several bytes) still decides
+      // nothing.
       atStart = left > 0 && std::string_view(rule.character).starts_with(held);
       if (atStart)
         return;
     }
     size_t tail = 0;
-    for (int64_t i = 0; i < rule.stop && std::string_view(held).substr(0, held.size() - tail).ends_with(rule.character);
+    for (int64_t i = 0; i < rule.stop && std::string_view(held)
+                                             .substr(0, held.size() - tail)
+                                             .ends_with(rule.character);
          ++i)
       tail += rule.character.size();
     if (held.size() > tail)
@@ -216,17 +233,20 @@ private:
 
 } // namespace
 
-void DecodeChain::pushFrom(size_t stage, std::string_view piece, std::string &text) {
+void DecodeChain::pushFrom(size_t stage, std::string_view piece,
+                           std::string &text) {
   if (stage == stages.size()) {
     text.append(piece);
     return;
   }
-  stages[stage]->push(piece, [&](std::string_view made) { pushFrom(stage + 1, made, text); });
+  stages[stage]->push(
+      piece, [&](std::string_view made) { pushFrom(stage + 1, made, text); });
 }
 
 void DecodeChain::finish(std::string &text) {
   for (size_t stage = 0; stage < stages.size(); ++stage)
-    stages[stage]->finish([&](std::string_view made) { pushFrom(stage + 1, made, text); });
+    stages[stage]->finish(
+        [&](std::string_view made) { pushFrom(stage + 1, made, text); });
 }
 
 absl::StatusOr<Decoder> Decoder::read(const Field &field) {
@@ -258,7 +278,8 @@ absl::Status Decoder::readInto(const Field &field, int depth, bool &joined) {
   }
   if (*type == "ByteFallback") {
     if (joined)
-      return field.error("comes after the tokens were joined, where it has no effect");
+      return field.error(
+          "comes after the tokens were joined, where it has no effect");
     makers.emplace_back([] { return std::make_unique<ByteFallbackStage>(); });
     return absl::OkStatus();
   }
@@ -273,13 +294,15 @@ absl::Status Decoder::readInto(const Field &field, int depth, bool &joined) {
     if (absl::Status status = list.expectArray(); !status.ok())
       return status;
     for (size_t i = 0; i < list.size(); ++i)
-      if (absl::Status status = readInto(list.element(i), depth + 1, joined); !status.ok())
+      if (absl::Status status = readInto(list.element(i), depth + 1, joined);
+          !status.ok())
         return status;
     return absl::OkStatus();
   }
-  return absl::UnimplementedError(
-      absl::StrCat("field `", field.path(), ".type`: decoder `", std::string(*type),
-                   "` isn't supported (ByteLevel, ByteFallback, Fuse, Replace, Strip and Sequence are)"));
+  return absl::UnimplementedError(absl::StrCat(
+      "field `", field.path(), ".type`: decoder `", std::string(*type),
+      "` isn't supported (ByteLevel, ByteFallback, Fuse, Replace, Strip and "
+      "Sequence are)"));
 }
 
 absl::Status Decoder::readReplace(const Field &field, bool joined) {
@@ -289,12 +312,13 @@ absl::Status Decoder::readReplace(const Field &field, bool joined) {
   absl::StatusOr<std::string_view> content = field.member("content").string();
   if (!content.ok())
     return content.status();
-  makers.emplace_back([joined, pattern = *std::move(pattern),
-                       content = std::string(*content)]() -> std::unique_ptr<DecodeStage> {
-    if (joined)
-      return std::make_unique<ReplaceInText>(pattern, content);
-    return std::make_unique<ReplaceInToken>(pattern, content);
-  });
+  makers.emplace_back(
+      [joined, pattern = *std::move(pattern),
+       content = std::string(*content)]() -> std::unique_ptr<DecodeStage> {
+        if (joined)
+          return std::make_unique<ReplaceInText>(pattern, content);
+        return std::make_unique<ReplaceInToken>(pattern, content);
+      });
   return absl::OkStatus();
 }
 
@@ -306,7 +330,8 @@ absl::Status Decoder::readStrip(const Field &field, bool joined) {
   if (countCodePoints(*content) != 1)
     return field.member("content").error("isn't one character");
   rule.character = *content;
-  const std::pair<const char *, int64_t *> bounds[] = {{"start", &rule.start}, {"stop", &rule.stop}};
+  const std::pair<const char *, int64_t *> bounds[] = {{"start", &rule.start},
+                                                       {"stop", &rule.stop}};
   for (auto [name, target] : bounds) {
     absl::StatusOr<int64_t> count = field.member(name).integer(0, 1 << 20);
     if (!count.ok())

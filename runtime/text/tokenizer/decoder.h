@@ -1,7 +1,8 @@
 //===- decoder.h - tokens back to text, a piece at a time -----------------===//
-// The `decoder` part of tokenizer.json. Each step of the file becomes a stage through which tokens flow; a stage emits
-// what no later token can change any more. Decoding everything at once is the same flow with one flush at the end, so
-// streamed and whole text cannot differ.
+// The `decoder` part of tokenizer.json. Each step of the file becomes a stage
+// through which tokens flow; a stage emits what no later token can change any
+// more. Decoding everything at once is the same flow with one flush at the end,
+// so streamed and whole text cannot differ.
 #pragma once
 
 #include "runtime/text/json_fields.h"
@@ -25,9 +26,12 @@ public:
 /// The stages of one text in progress.
 class DecodeChain {
 public:
-  explicit DecodeChain(std::vector<std::unique_ptr<DecodeStage>> stages) : stages(std::move(stages)) {}
+  explicit DecodeChain(std::vector<std::unique_ptr<DecodeStage>> stages)
+      : stages(std::move(stages)) {}
   /// Appends to `text` what `token` makes certain.
-  void push(std::string_view token, std::string &text) { pushFrom(0, token, text); }
+  void push(std::string_view token, std::string &text) {
+    pushFrom(0, token, text);
+  }
   /// Appends what is held back.
   void finish(std::string &text);
 

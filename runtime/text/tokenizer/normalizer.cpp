@@ -1,5 +1,6 @@
 //===- normalizer.cpp - text before it is split ---------------------------===//
-// Unicode forms come from utf8proc; the rest is small enough to be written here.
+// Unicode forms come from utf8proc; the rest is small enough to be written
+// here.
 #include "runtime/text/tokenizer/normalizer.h"
 
 #include "absl/strings/str_cat.h"
@@ -19,9 +20,11 @@ public:
     utf8proc_uint8_t *result = nullptr;
     utf8proc_ssize_t length =
         utf8proc_map(reinterpret_cast<const utf8proc_uint8_t *>(text.data()),
-                     static_cast<utf8proc_ssize_t>(text.size()), &result, static_cast<utf8proc_option_t>(options));
+                     static_cast<utf8proc_ssize_t>(text.size()), &result,
+                     static_cast<utf8proc_option_t>(options));
     if (length < 0)
-      return absl::InternalError(absl::StrCat("unicode normalization failed: ", utf8proc_errmsg(length)));
+      return absl::InternalError(absl::StrCat("unicode normalization failed: ",
+                                              utf8proc_errmsg(length)));
     text.assign(reinterpret_cast<char *>(result), static_cast<size_t>(length));
     std::free(result);
     return absl::OkStatus();
@@ -40,9 +43,11 @@ public:
     for (size_t at = 0; at < text.size();) {
       char32_t c = nextCodePoint(text, at);
       if (c == 0x130)
-        out += "i\xCC\x87"; // the only character with a two-character lower case
+        out +=
+            "i\xCC\x87"; // the only character with a two-character lower case
       else
-        appendUtf8(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+        appendUtf8(out, static_cast<char32_t>(utf8proc_tolower(
+                            static_cast<utf8proc_int32_t>(c))));
     }
     text = std::move(out);
     return absl::OkStatus();
@@ -55,7 +60,7 @@ public:
     std::string out;
     for (size_t at = 0; at < text.size();) {
       char32_t c = nextCodePoint(text, at);
-      if (!isNonSpacingMark(c))
+      if (!isCombiningMark(c))
         appendUtf8(out, c);
     }
     text = std::move(out);
@@ -65,8 +70,11 @@ public:
 
 class ReplaceText : public Normalizer {
 public:
-  ReplaceText(Pattern pattern, std::string content) : pattern(std::move(pattern)), content(std::move(content)) {}
-  absl::Status apply(std::string &text) const override { return pattern.replaceAll(text, content); }
+  ReplaceText(Pattern pattern, std::string content)
+      : pattern(std::move(pattern)), content(std::move(content)) {}
+  absl::Status apply(std::string &text) const override {
+    return pattern.replaceAll(text, content);
+  }
 
 private:
   Pattern pattern;
@@ -140,7 +148,8 @@ Made readReplace(const Field &field) {
   absl::StatusOr<std::string_view> content = field.member("content").string();
   if (!content.ok())
     return content.status();
-  return std::make_unique<ReplaceText>(*std::move(pattern), std::string(*content));
+  return std::make_unique<ReplaceText>(*std::move(pattern),
+                                       std::string(*content));
 }
 
 Made readStrip(const Field &field) {
@@ -170,7 +179,8 @@ Made readSequence(const Field &field, int depth) {
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field, int depth) {
+absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field,
+                                                           int depth) {
   if (field.isNull())
     return nullptr;
   absl::StatusOr<std::string_view> type = field.member("type").string();
@@ -181,9 +191,11 @@ absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field, i
   if (*type == "NFD")
     return std::make_unique<UnicodeForm>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
   if (*type == "NFKC")
-    return std::make_unique<UnicodeForm>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+    return std::make_unique<UnicodeForm>(UTF8PROC_STABLE | UTF8PROC_COMPOSE |
+                                         UTF8PROC_COMPAT);
   if (*type == "NFKD")
-    return std::make_unique<UnicodeForm>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
+    return std::make_unique<UnicodeForm>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE |
+                                         UTF8PROC_COMPAT);
   if (*type == "Lowercase")
     return std::make_unique<Lowercase>();
   if (*type == "StripAccents")
@@ -202,9 +214,10 @@ absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field, i
       return content.status();
     return std::make_unique<PrependText>(std::string(*content));
   }
-  return absl::UnimplementedError(absl::StrCat("field `", field.path(), ".type`: normalizer `", std::string(*type),
-                                               "` isn't supported (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
-                                               "Replace, Prepend, Strip, ByteLevel and Sequence are)"));
+  return absl::UnimplementedError(absl::StrCat(
+      "field `", field.path(), ".type`: normalizer `", std::string(*type),
+      "` isn't supported (NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
+      "Replace, Prepend, Strip, ByteLevel and Sequence are)"));
 }
 
 } // namespace sol::text

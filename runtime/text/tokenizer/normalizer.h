@@ -11,11 +11,14 @@ namespace sol::text {
 class Normalizer {
 public:
   virtual ~Normalizer() = default;
-  /// Rewrites `text` in place; fails only where a regular expression gives up or memory ends.
+  /// Rewrites `text` in place; fails only where a regular expression gives up
+  /// or memory ends.
   virtual absl::Status apply(std::string &text) const = 0;
 };
 
-/// Reads the field; null gives a null pointer. `depth` counts the nesting of sequences.
-absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field, int depth = 0);
+/// Reads the field; null gives a null pointer. `depth` counts the nesting of
+/// sequences.
+absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field,
+                                                           int depth = 0);
 
 } // namespace sol::text

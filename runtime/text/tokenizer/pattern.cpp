@@ -22,22 +22,26 @@ absl::StatusOr<Pattern> Pattern::read(const Field &field) {
   absl::StatusOr<Regex> regex = Regex::compile(*source);
   if (!regex.ok())
     return absl::Status(regex.status().code(),
-                        "field `" + expression.path() + "`: " + std::string(regex.status().message()));
+                        "field `" + expression.path() +
+                            "`: " + std::string(regex.status().message()));
   return Pattern(*std::move(regex));
 }
 
-absl::StatusOr<std::vector<Range>> Pattern::findAll(std::string_view text) const {
+absl::StatusOr<std::vector<Range>>
+Pattern::findAll(std::string_view text) const {
   if (regex)
     return regex->findAll(text);
   std::vector<Range> matches;
   if (literal.empty())
     return matches;
-  for (size_t at = text.find(literal); at != std::string_view::npos; at = text.find(literal, at + literal.size()))
+  for (size_t at = text.find(literal); at != std::string_view::npos;
+       at = text.find(literal, at + literal.size()))
     matches.emplace_back(at, at + literal.size());
   return matches;
 }
 
-absl::Status Pattern::replaceAll(std::string &text, std::string_view content) const {
+absl::Status Pattern::replaceAll(std::string &text,
+                                 std::string_view content) const {
   absl::StatusOr<std::vector<Range>> matches = findAll(text);
   if (!matches.ok())
     return matches.status();

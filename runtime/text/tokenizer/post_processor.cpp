@@ -1,5 +1,6 @@
 //===- post_processor.cpp - the tokens around a text ----------------------===//
-// Offsets and type ids are of no use here, so every kind reduces to fixed ids around the text's own.
+// Offsets and type ids are of no use here, so every kind reduces to fixed ids
+// around the text's own.
 #include "runtime/text/tokenizer/post_processor.h"
 
 #include "absl/strings/str_cat.h"
@@ -41,15 +42,17 @@ absl::Status PostProcessor::readInto(const Field &field, int depth) {
     if (absl::Status status = list.expectArray(); !status.ok())
       return status;
     for (size_t i = 0; i < list.size(); ++i)
-      if (absl::Status status = readInto(list.element(i), depth + 1); !status.ok())
+      if (absl::Status status = readInto(list.element(i), depth + 1);
+          !status.ok())
         return status;
     if (steps.size() > maxParts)
       return field.error(absl::StrCat("has more than ", maxParts, " steps"));
     return absl::OkStatus();
   }
-  return absl::UnimplementedError(absl::StrCat("field `", field.path(), ".type`: post-processor `", std::string(*type),
-                                               "` isn't supported (TemplateProcessing, ByteLevel, RobertaProcessing, "
-                                               "BertProcessing and Sequence are)"));
+  return absl::UnimplementedError(absl::StrCat(
+      "field `", field.path(), ".type`: post-processor `", std::string(*type),
+      "` isn't supported (TemplateProcessing, ByteLevel, RobertaProcessing, "
+      "BertProcessing and Sequence are)"));
 }
 
 absl::Status PostProcessor::readTemplate(const Field &field) {
@@ -68,7 +71,8 @@ absl::Status PostProcessor::readTemplate(const Field &field) {
       parts.push_back({true, {}});
       continue;
     }
-    absl::StatusOr<std::string_view> name = part.member("SpecialToken").member("id").string();
+    absl::StatusOr<std::string_view> name =
+        part.member("SpecialToken").member("id").string();
     if (!name.ok())
       return name.status();
     Field ids = field.member("special_tokens").member(*name).member("ids");
@@ -84,7 +88,8 @@ absl::Status PostProcessor::readTemplate(const Field &field) {
     parts.push_back(std::move(fixed));
   }
   if (copies != 1 && !steps.empty())
-    return single.error("repeats or drops the text behind another post-processor");
+    return single.error(
+        "repeats or drops the text behind another post-processor");
   steps.push_back(std::move(parts));
   return absl::OkStatus();
 }

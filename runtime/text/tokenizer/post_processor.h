@@ -1,5 +1,6 @@
 //===- post_processor.h - the tokens around a text ------------------------===//
-// The `post_processor` part of tokenizer.json, for a single sequence: which ids go before and after it.
+// The `post_processor` part of tokenizer.json, for a single sequence: which ids
+// go before and after it.
 #pragma once
 
 #include "runtime/text/json_fields.h"
@@ -7,7 +8,8 @@
 
 namespace sol::text {
 
-/// What is added around the ids of a text, in the order it is applied. A copy of the text may appear more than once.
+/// What is added around the ids of a text, in the order it is applied. A copy
+/// of the text may appear more than once.
 class PostProcessor {
 public:
   /// Reads the field; null adds nothing.

@@ -1,5 +1,6 @@
 //===- pre_tokenizer.cpp - cutting text into words ------------------------===//
-// Every kind boils down to: find ranges, then keep, drop or join them by one of five behaviours.
+// Every kind boils down to: find ranges, then keep, drop or join them by one of
+// five behaviours.
 #include "runtime/text/tokenizer/pre_tokenizer.h"
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +13,13 @@
 namespace sol::text {
 namespace {
 
-enum class Behavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
+enum class Behavior {
+  Removed,
+  Isolated,
+  MergedWithPrevious,
+  MergedWithNext,
+  Contiguous
+};
 
 struct Segment {
   size_t begin, end;
@@ -20,7 +27,8 @@ struct Segment {
 };
 
 // The whole text as alternating matches and gaps.
-std::vector<Segment> segmentsOf(const std::vector<Range> &matches, size_t size, bool invert) {
+std::vector<Segment> segmentsOf(const std::vector<Range> &matches, size_t size,
+                                bool invert) {
   std::vector<Segment> segments;
   size_t done = 0;
   for (auto [begin, end] : matches) {
@@ -34,9 +42,10 @@ std::vector<Segment> segmentsOf(const std::vector<Range> &matches, size_t size, 
   return segments;
 }
 
-// Joins a match with the segment before it in `segments` order, unless that is itself a match; `forward` tells which
-// border grows.
-std::vector<Segment> mergeMatches(const std::vector<Segment> &segments, bool forward) {
+// Joins a match with the segment before it in `segments` order, unless that is
+// itself a match; `forward` tells which border grows.
+std::vector<Segment> mergeMatches(const std::vector<Segment> &segments,
+                                  bool forward) {
   std::vector<Segment> merged;
   bool previous = false;
   for (const Segment &segment : segments) {
@@ -53,12 +62,14 @@ std::vector<Segment> mergeMatches(const std::vector<Segment> &segments, bool for
   return merged;
 }
 
-std::vector<Segment> applyBehavior(std::vector<Segment> segments, Behavior behavior) {
+std::vector<Segment> applyBehavior(std::vector<Segment> segments,
+                                   Behavior behavior) {
   switch (behavior) {
   case Behavior::Isolated:
     return segments;
   case Behavior::Removed:
-    std::erase_if(segments, [](const Segment &segment) { return segment.isMatch; });
+    std::erase_if(segments,
+                  [](const Segment &segment) { return segment.isMatch; });
     return segments;
   case Behavior::Contiguous: {
     std::vector<Segment> joined;
@@ -83,9 +94,10 @@ std::vector<Segment> applyBehavior(std::vector<Segment> segments, Behavior behav
   return segments;
 }
 
-void cutPiece(const std::string &piece, const std::vector<Range> &matches, bool invert, Behavior behavior,
-              std::vector<std::string> &out) {
-  for (const Segment &segment : applyBehavior(segmentsOf(matches, piece.size(), invert), behavior))
+void cutPiece(const std::string &piece, const std::vector<Range> &matches,
+              bool invert, Behavior behavior, std::vector<std::string> &out) {
+  for (const Segment &segment :
+       applyBehavior(segmentsOf(matches, piece.size(), invert), behavior))
     if (segment.begin < segment.end)
       out.emplace_back(piece, segment.begin, segment.end - segment.begin);
 }
@@ -116,7 +128,8 @@ private:
 // Each character of a class is one match.
 class CharacterSplit : public PreTokenizer {
 public:
-  CharacterSplit(bool (*inClass)(char32_t), Behavior behavior) : inClass(inClass), behavior(behavior) {}
+  CharacterSplit(bool (*inClass)(char32_t), Behavior behavior)
+      : inClass(inClass), behavior(behavior) {}
 
   absl::Status apply(std::vector<std::string> &pieces) const override {
     std::vector<std::string> out;
@@ -139,7 +152,8 @@ private:
   Behavior behavior;
 };
 
-// GPT-2's words: contractions, letters, digits, other signs, each with a space before it, and runs of white space.
+// GPT-2's words: contractions, letters, digits, other signs, each with a space
+// before it, and runs of white space.
 constexpr std::string_view gpt2Words =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -162,7 +176,8 @@ public:
         return matches.status();
       for (const Segment &segment : segmentsOf(*matches, piece.size(), false))
         if (segment.begin < segment.end)
-          out.push_back(bytesToCharacters(std::string_view(piece).substr(segment.begin, segment.end - segment.begin)));
+          out.push_back(bytesToCharacters(std::string_view(piece).substr(
+              segment.begin, segment.end - segment.begin)));
     }
     pieces = std::move(out);
     return absl::OkStatus();
@@ -186,7 +201,8 @@ public:
 
 using Made = absl::StatusOr<std::unique_ptr<PreTokenizer>>;
 
-absl::StatusOr<Behavior> readBehavior(const Field &field, std::optional<Behavior> fallback) {
+absl::StatusOr<Behavior> readBehavior(const Field &field,
+                                      std::optional<Behavior> fallback) {
   if (field.isNull() && fallback)
     return *fallback;
   absl::StatusOr<std::string_view> name = field.string();
@@ -202,14 +218,16 @@ absl::StatusOr<Behavior> readBehavior(const Field &field, std::optional<Behavior
     if (*name == text)
       return behavior;
   return field.error("is `" + std::string(*name) +
-                     "`, expected Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
+                     "`, expected Removed, Isolated, MergedWithPrevious, "
+                     "MergedWithNext or Contiguous");
 }
 
 Made readSplit(const Field &field) {
   absl::StatusOr<Pattern> pattern = Pattern::read(field.member("pattern"));
   if (!pattern.ok())
     return pattern.status();
-  absl::StatusOr<Behavior> behavior = readBehavior(field.member("behavior"), std::nullopt);
+  absl::StatusOr<Behavior> behavior =
+      readBehavior(field.member("behavior"), std::nullopt);
   if (!behavior.ok())
     return behavior.status();
   absl::StatusOr<bool> invert = field.member("invert").booleanOr(false);
@@ -219,7 +237,8 @@ Made readSplit(const Field &field) {
 }
 
 Made readByteLevel(const Field &field) {
-  absl::StatusOr<bool> prefix = field.member("add_prefix_space").booleanOr(true);
+  absl::StatusOr<bool> prefix =
+      field.member("add_prefix_space").booleanOr(true);
   if (!prefix.ok())
     return prefix.status();
   absl::StatusOr<bool> useRegex = field.member("use_regex").booleanOr(true);
@@ -254,7 +273,8 @@ Made readSequence(const Field &field, int depth) {
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<PreTokenizer>> readPreTokenizer(const Field &field, int depth) {
+absl::StatusOr<std::unique_ptr<PreTokenizer>>
+readPreTokenizer(const Field &field, int depth) {
   if (field.isNull())
     return nullptr;
   absl::StatusOr<std::string_view> type = field.member("type").string();
@@ -267,13 +287,16 @@ absl::StatusOr<std::unique_ptr<PreTokenizer>> readPreTokenizer(const Field &fiel
   if (*type == "Sequence")
     return readSequence(field, depth);
   if (*type == "Digits") {
-    absl::StatusOr<bool> individual = field.member("individual_digits").booleanOr(false);
+    absl::StatusOr<bool> individual =
+        field.member("individual_digits").booleanOr(false);
     if (!individual.ok())
       return individual.status();
-    return std::make_unique<CharacterSplit>(isNumeric, *individual ? Behavior::Isolated : Behavior::Contiguous);
+    return std::make_unique<CharacterSplit>(
+        isNumeric, *individual ? Behavior::Isolated : Behavior::Contiguous);
   }
   if (*type == "Punctuation") {
-    absl::StatusOr<Behavior> behavior = readBehavior(field.member("behavior"), Behavior::Isolated);
+    absl::StatusOr<Behavior> behavior =
+        readBehavior(field.member("behavior"), Behavior::Isolated);
     if (!behavior.ok())
       return behavior.status();
     return std::make_unique<CharacterSplit>(isPunctuation, *behavior);
@@ -281,15 +304,18 @@ absl::StatusOr<std::unique_ptr<PreTokenizer>> readPreTokenizer(const Field &fiel
   if (*type == "WhitespaceSplit")
     return std::make_unique<CharacterSplit>(isWhiteSpace, Behavior::Removed);
   if (*type == "Whitespace") {
-    absl::StatusOr<Regex> regex = Regex::compile(R"(\w+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\s]+)");
+    absl::StatusOr<Regex> regex =
+        Regex::compile(R"(\w+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\s]+)");
     if (!regex.ok())
       return regex.status();
-    return std::make_unique<Split>(Pattern(*std::move(regex)), Behavior::Removed, /*invert=*/true);
+    return std::make_unique<Split>(Pattern(*std::move(regex)),
+                                   Behavior::Removed, /*invert=*/true);
   }
-  return absl::UnimplementedError(
-      absl::StrCat("field `", field.path(), ".type`: pre-tokenizer `", std::string(*type),
-                   "` isn't supported (ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit and "
-                   "Sequence are)"));
+  return absl::UnimplementedError(absl::StrCat(
+      "field `", field.path(), ".type`: pre-tokenizer `", std::string(*type),
+      "` isn't supported (ByteLevel, Split, Digits, Punctuation, Whitespace, "
+      "WhitespaceSplit and "
+      "Sequence are)"));
 }
 
 } // namespace sol::text

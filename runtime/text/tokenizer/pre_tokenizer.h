@@ -1,5 +1,6 @@
 //===- pre_tokenizer.h - cutting text into words --------------------------===//
-// The `pre_tokenizer` part of tokenizer.json. Merges never cross the borders that it draws.
+// The `pre_tokenizer` part of tokenizer.json. Merges never cross the borders
+// that it draws.
 #pragma once
 
 #include "runtime/text/json_fields.h"
@@ -15,7 +16,9 @@ public:
   virtual absl::Status apply(std::vector<std::string> &pieces) const = 0;
 };
 
-/// Reads the field; null gives a null pointer. `depth` counts the nesting of sequences.
-absl::StatusOr<std::unique_ptr<PreTokenizer>> readPreTokenizer(const Field &field, int depth = 0);
+/// Reads the field; null gives a null pointer. `depth` counts the nesting of
+/// sequences.
+absl::StatusOr<std::unique_ptr<PreTokenizer>>
+readPreTokenizer(const Field &field, int depth = 0);
 
 } // namespace sol::text

@@ -1,11 +1,11 @@
 //===- regex.cpp - Oniguruma-style patterns on PCRE2 ----------------------===//
-// The rewriting keeps the start of the last atom, since Oniguruma reads `X{n,m}+` as a repeated repetition while PCRE2
-// reads it as a possessive one.
+// The rewriting keeps the start of the last atom, since Oniguruma reads
+// `X{n,m}+` as a repeated repetition while PCRE2 reads it as a possessive one.
 #include "runtime/text/unicode/regex.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "runtime/text/unicode/utf8.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/text/unicode/utf8.h"
 #include <pcre2.h>
 
 namespace sol::text {
@@ -16,7 +16,9 @@ constexpr uint32_t maxMatchSteps = 20'000'000;
 constexpr uint32_t maxHeapKib = 262'144;
 constexpr absl::string_view wordClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 
-absl::string_view view(std::string_view text) { return {text.data(), text.size()}; }
+absl::string_view view(std::string_view text) {
+  return {text.data(), text.size()};
+}
 
 /// Walks the pattern once and writes its PCRE2 form.
 class Translator {
@@ -35,10 +37,13 @@ private:
   void refuse(absl::string_view what) {
     if (error.ok())
       error = absl::UnimplementedError(
-          absl::StrCat("regular expression `", view(in), "` uses ", what, " at offset ", at, ", which isn't supported"));
+          absl::StrCat("regular expression `", view(in), "` uses ", what,
+                       " at offset ", at, ", which isn't supported"));
   }
 
-  bool next(char c, size_t ahead = 1) const { return at + ahead < in.size() && in[at + ahead] == c; }
+  bool next(char c, size_t ahead = 1) const {
+    return at + ahead < in.size() && in[at + ahead] == c;
+  }
 
   void atom(absl::string_view text, size_t consumed) {
     lastAtom = out.size();
@@ -74,7 +79,8 @@ private:
       return;
     default: {
       size_t end = at + 1;
-      while (end < in.size() && (static_cast<unsigned char>(in[end]) & 0xC0) == 0x80)
+      while (end < in.size() &&
+             (static_cast<unsigned char>(in[end]) & 0xC0) == 0x80)
         ++end;
       atom(view(in.substr(at, end - at)), end - at);
     }
@@ -240,28 +246,35 @@ struct Regex::Compiled {
   ~Compiled() { pcre2_code_free(code); }
 };
 
-absl::StatusOr<std::string> translateOniguruma(std::string_view pattern) { return Translator(pattern).run(); }
+absl::StatusOr<std::string> translateOniguruma(std::string_view pattern) {
+  return Translator(pattern).run();
+}
 
 absl::StatusOr<Regex> Regex::compile(std::string_view pattern) {
   if (pattern.size() > maxPatternBytes)
-    return absl::InvalidArgumentError(absl::StrCat("regular expression of ", pattern.size(), " bytes, at most ",
-                                                   maxPatternBytes, " are supported"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("regular expression of ", pattern.size(),
+                     " bytes, at most ", maxPatternBytes, " are supported"));
   absl::StatusOr<std::string> translated = translateOniguruma(pattern);
   if (!translated.ok())
     return translated.status();
   // Oniguruma's anchors ^ and $ match at every line.
-  uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY;
+  uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE |
+                     PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY;
   int code = 0;
   PCRE2_SIZE offset = 0;
   auto compiled = std::make_shared<Compiled>();
   compiled->source = std::string(pattern);
-  compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated->data()), translated->size(), options, &code,
-                                 &offset, nullptr);
+  compiled->code =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated->data()),
+                    translated->size(), options, &code, &offset, nullptr);
   if (!compiled->code)
-    return absl::InvalidArgumentError(absl::StrCat("regular expression `", view(pattern), "` isn't valid: ",
-                                                   pcreMessage(code), " at offset ", offset, " of `", *translated,
-                                                   "`"));
-  // Where machine code isn't allowed, matching falls back to the interpreter by itself.
+    return absl::InvalidArgumentError(
+        absl::StrCat("regular expression `", view(pattern),
+                     "` isn't valid: ", pcreMessage(code), " at offset ",
+                     offset, " of `", *translated, "`"));
+  // Where machine code isn't allowed, matching falls back to the interpreter by
+  // itself.
   pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
   Regex regex;
   regex.compiled = std::move(compiled);
@@ -270,33 +283,42 @@ absl::StatusOr<Regex> Regex::compile(std::string_view pattern) {
 
 absl::StatusOr<std::vector<Range>> Regex::findAll(std::string_view text) const {
   std::vector<Range> matches;
-  MatchState state{pcre2_match_data_create_from_pattern(compiled->code, nullptr), pcre2_match_context_create(nullptr)};
+  MatchState state{
+      pcre2_match_data_create_from_pattern(compiled->code, nullptr),
+      pcre2_match_context_create(nullptr)};
   if (!state.data || !state.context)
-    return absl::ResourceExhaustedError("no memory to match a regular expression");
+    return absl::ResourceExhaustedError(
+        "no memory to match a regular expression");
   pcre2_set_match_limit(state.context, maxMatchSteps);
   pcre2_set_heap_limit(state.context, maxHeapKib);
   auto subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   size_t at = 0;
   while (at <= text.size()) {
-    int rc = pcre2_match(compiled->code, subject, text.size(), at, PCRE2_NO_UTF_CHECK, state.data, state.context);
-    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) // a long match: the interpreter keeps its state on the heap
-      rc = pcre2_match(compiled->code, subject, text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, state.data,
+    int rc = pcre2_match(compiled->code, subject, text.size(), at,
+                         PCRE2_NO_UTF_CHECK, state.data, state.context);
+    if (rc == PCRE2_ERROR_JIT_STACKLIMIT) // a long match: the interpreter keeps
+                                          // its state on the heap
+      rc = pcre2_match(compiled->code, subject, text.size(), at,
+                       PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, state.data,
                        state.context);
     if (rc == PCRE2_ERROR_NOMATCH)
       break;
     if (rc < 0)
-      return absl::ResourceExhaustedError(absl::StrCat("regular expression `", compiled->source,
-                                                       "` gave up at byte ", at, " of the text: ", pcreMessage(rc)));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "regular expression `", compiled->source, "` gave up at byte ", at,
+          " of the text: ", pcreMessage(rc)));
     const PCRE2_SIZE *range = pcre2_get_ovector_pointer(state.data);
     size_t begin = range[0], end = range[1];
     if (begin > end || end < at)
-      return absl::InvalidArgumentError(
-          absl::StrCat("regular expression `", compiled->source, "` matches backwards"));
-    bool touches = begin == end && !matches.empty() && matches.back().second == begin;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "regular expression `", compiled->source, "` matches backwards"));
+    bool touches =
+        begin == end && !matches.empty() && matches.back().second == begin;
     if (!touches)
       matches.emplace_back(begin, end);
     at = end;
-    if (begin == end) { // step over one character, or matching would stand still
+    if (begin ==
+        end) { // step over one character, or matching would stand still
       if (at >= text.size())
         break;
       nextCodePoint(text, at);

@@ -1,5 +1,6 @@
 //===- utf8.cpp - code points in and out of UTF-8 -------------------------===//
-// One table-free decoder gives validity, the length of invalid parts and the incomplete tail.
+// One table-free decoder gives validity, the length of invalid parts and the
+// incomplete tail.
 #include "runtime/text/unicode/utf8.h"
 
 #include "absl/strings/str_cat.h"
@@ -11,10 +12,12 @@ namespace {
 struct Sequence {
   size_t length;   // bytes that belong together
   bool valid;      // a whole character
-  bool incomplete; // the text ended inside a character that could still become valid
+  bool incomplete; // the text ended inside a character that could still become
+                   // valid
 };
 
-// The second byte's range depends on the first: it rules out overlong forms, surrogates and values past U+10FFFF.
+// The second byte's range depends on the first: it rules out overlong forms,
+// surrogates and values past U+10FFFF.
 Sequence scanSequence(std::string_view bytes, size_t at) {
   unsigned char first = bytes[at];
   if (first < 0x80)
@@ -56,10 +59,11 @@ absl::Status checkUtf8(std::string_view bytes, std::string_view what) {
   size_t valid = validUtf8Prefix(bytes);
   if (valid == bytes.size())
     return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(absl::string_view(what.data(), what.size()),
-                                                 " isn't UTF-8: invalid byte 0x",
-                                                 absl::Hex(static_cast<unsigned char>(bytes[valid]), absl::kZeroPad2),
-                                                 " at offset ", valid));
+  return absl::InvalidArgumentError(absl::StrCat(
+      absl::string_view(what.data(), what.size()),
+      " isn't UTF-8: invalid byte 0x",
+      absl::Hex(static_cast<unsigned char>(bytes[valid]), absl::kZeroPad2),
+      " at offset ", valid));
 }
 
 size_t incompleteUtf8Tail(std::string_view bytes) {
@@ -100,7 +104,8 @@ char32_t nextCodePoint(std::string_view text, size_t &offset) {
   static constexpr unsigned char leadMask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
   char32_t value = first & leadMask[length];
   for (size_t i = 1; i < length; ++i)
-    value = (value << 6) | (static_cast<unsigned char>(text[offset + i]) & 0x3F);
+    value =
+        (value << 6) | (static_cast<unsigned char>(text[offset + i]) & 0x3F);
   offset += length;
   return value;
 }
@@ -108,7 +113,8 @@ char32_t nextCodePoint(std::string_view text, size_t &offset) {
 size_t previousStart(std::string_view text, size_t offset) {
   do
     --offset;
-  while (offset > 0 && (static_cast<unsigned char>(text[offset]) & 0xC0) == 0x80);
+  while (offset > 0 &&
+         (static_cast<unsigned char>(text[offset]) & 0xC0) == 0x80);
   return offset;
 }
 
@@ -140,8 +146,9 @@ size_t countCodePoints(std::string_view text) {
 }
 
 bool isWhiteSpace(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+  return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 bool isWord(char32_t c) {
@@ -159,25 +166,32 @@ bool isWord(char32_t c) {
   case UTF8PROC_CATEGORY_PC:
     return true;
   default: // joiners, and the circled letters, which are alphabetic symbols
-    return c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
-           (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+    return c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9) ||
+           (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
+           (c >= 0x1F170 && c <= 0x1F189);
   }
 }
 
 bool isNumeric(char32_t c) {
-  utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO;
+  utf8proc_category_t category =
+      utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_ND || category == UTF8PROC_CATEGORY_NL ||
+         category == UTF8PROC_CATEGORY_NO;
 }
 
 bool isPunctuation(char32_t c) {
   if (c < 0x80)
-    return c > 0x20 && c < 0x7F && !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z');
-  utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+    return c > 0x20 && c < 0x7F && !(c >= '0' && c <= '9') &&
+           !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z');
+  utf8proc_category_t category =
+      utf8proc_category(static_cast<utf8proc_int32_t>(c));
   return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 
-bool isNonSpacingMark(char32_t c) {
-  return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_MN;
+bool isCombiningMark(char32_t c) {
+  utf8proc_category_t category =
+      utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
 } // namespace sol::text
