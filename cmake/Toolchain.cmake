@@ -35,6 +35,7 @@ find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_program(SOL_FLATC flatc REQUIRED)
 
 add_compile_options(-Wall -Wextra -Werror -Wno-unused-parameter -fvisibility-inlines-hidden)

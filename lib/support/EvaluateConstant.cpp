@@ -7,6 +7,7 @@
 
 #include "lib/support/ElementTypes.h"
 #include "lib/support/KernelAttributes.h"
+#include "lib/support/TensorBytes.h"
 #include "runtime/cpu/thread_pool.h"
 
 #include <cstdlib>
@@ -42,54 +43,22 @@ private:
   std::vector<std::shared_ptr<void>> buffers;
 };
 
-/// Element `index` of `width` bits, in the packing of memory.
-void storeBits(char *data, int64_t index, int width, const APInt &bits) {
-  if (width >= 8) {
-    uint64_t word = bits.getZExtValue();
-    std::memcpy(data + index * (width / 8), &word, width / 8);
-    return;
-  }
-  int perByte = 8 / width;
-  unsigned shift = (index % perByte) * width;
-  data[index / perByte] |= static_cast<char>(bits.getZExtValue() << shift);
-}
-
-APInt loadBits(const char *data, int64_t index, int width) {
-  uint64_t word = 0;
-  if (width >= 8) {
-    std::memcpy(&word, data + index * (width / 8), width / 8);
-    return APInt(width, word);
-  }
-  int perByte = 8 / width;
-  word = static_cast<unsigned char>(data[index / perByte]);
-  word = (word >> ((index % perByte) * width)) & ((1u << width) - 1);
-  return APInt(width, word);
-}
-
 } // namespace
 
-ConstantBytes bytesOf(ElementsAttr elements) {
+FailureOr<ConstantBytes> bytesOf(ElementsAttr elements) {
+  FailureOr<std::vector<char>> bytes = packedBytes(elements);
+  if (failed(bytes))
+    return failure();
   ConstantBytes result;
   auto type = cast<ShapedType>(elements.getType());
   result.tensor.type = dtypeOf(type.getElementType());
   result.tensor.dims.assign(type.getShape().begin(), type.getShape().end());
-  int64_t bytes = result.tensor.bytes();
-  result.owner = allocateBytes(bytes);
+  result.owner = allocateBytes(bytes->size());
+  if (!result.owner)
+    return failure();
   result.tensor.data = result.owner.get();
-  if (!result.tensor.data || bytes <= 0)
-    return result;
-  std::memset(result.tensor.data, 0, bytes);
-  char *data = static_cast<char *>(result.tensor.data);
-  int width = bitWidth(result.tensor.type);
-  int64_t index = 0;
-  if (auto floats = elements.tryGetValues<APFloat>(); floats.has_value()) {
-    for (const APFloat &value : *floats)
-      storeBits(data, index++, width, value.bitcastToAPInt());
-  } else if (auto integers = elements.tryGetValues<APInt>();
-             integers.has_value()) {
-    for (const APInt &value : *integers)
-      storeBits(data, index++, width, value);
-  }
+  if (!bytes->empty())
+    std::memcpy(result.tensor.data, bytes->data(), bytes->size());
   return result;
 }
 
@@ -98,23 +67,8 @@ DenseElementsAttr elementsOf(ShapedType type, const Tensor &tensor) {
     return {};
   // The value's type carries no symbolic sizes: those belong to the result.
   auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
-  int width = bitWidth(tensor.type);
-  const char *data = static_cast<const char *>(tensor.data);
-  int64_t count = tensor.size();
-  if (auto floatType = dyn_cast<FloatType>(type.getElementType())) {
-    SmallVector<APFloat> values;
-    for (int64_t i = 0; i < count; ++i)
-      values.emplace_back(floatType.getFloatSemantics(),
-                          loadBits(data, i, width));
-    return DenseElementsAttr::get(plain, values);
-  }
-  SmallVector<APInt> values;
-  for (int64_t i = 0; i < count; ++i) {
-    APInt bits = loadBits(data, i, width);
-    values.push_back(tensor.type == DType::Bool ? APInt(1, !bits.isZero())
-                                                : bits);
-  }
-  return DenseElementsAttr::get(plain, values);
+  return elementsFromBytes(
+      plain, {tensor.as<char>(), static_cast<size_t>(tensor.bytes())});
 }
 
 ConstantEvaluator::ConstantEvaluator(WeightReader readWeight,

@@ -53,7 +53,7 @@ private:
 };
 
 /// The elements of an attribute in the order and packing of memory.
-ConstantBytes bytesOf(mlir::ElementsAttr elements);
+llvm::FailureOr<ConstantBytes> bytesOf(mlir::ElementsAttr elements);
 
 /// The attribute of that type with those elements; null if the type is dynamic
 /// or has no attribute form.

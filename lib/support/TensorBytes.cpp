@@ -102,11 +102,11 @@ FailureOr<std::vector<char>> packedBytes(ElementsAttr value) {
   } else {
     return failure();
   }
+  if (raw.size() != count * std::max(bits, 8u) / 8)
+    return failure();
   if (bits < 8)
-    return raw.size() == count ? FailureOr(pack(raw, bits)) : failure();
-  return raw.size() == count * bits / 8
-             ? FailureOr(std::vector<char>(raw.begin(), raw.end()))
-             : failure();
+    return pack(raw, bits);
+  return std::vector<char>(raw.begin(), raw.end());
 }
 
 DenseElementsAttr elementsFromBytes(RankedTensorType type,

@@ -18,13 +18,12 @@
 #ifndef SOL_RUNTIME_PLAN_PLAN_FILE_H
 #define SOL_RUNTIME_PLAN_PLAN_FILE_H
 
+#include "sol/version.h"
+
 #include <cstdint>
 
 namespace sol {
 
-/// The format that this build reads and writes; raised with every change that an
-/// older reader would misread.
-constexpr uint32_t planFormatVersion = 1;
 constexpr char planMagic[8] = {'S', 'O', 'L', 'P', 'L', 'A', 'N', '\n'};
 constexpr uint32_t planByteOrder = 0x01020304;
 /// Alignment of sections, and of each constant inside the weights section.

@@ -1,0 +1,236 @@
+//===- Compile.cpp - from ONNX files to a plan ----------------------------===//
+//
+// Runs the stages over all models of a plan; see include/sol/compile.h.
+//
+//===----------------------------------------------------------------------===//
+#include "sol/compile.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "lib/emit/Emit.h"
+#include "lib/import/Import.h"
+#include "lib/pipeline/EmbeddedFiles.h"
+#include "lib/pipeline/Pipeline.h"
+#include "lib/pipeline/PrintDiagnostics.h"
+#include "lib/support/ElementTypes.h"
+#include "lib/support/ModelFiles.h"
+#include "sol/version.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <filesystem>
+#include <mutex>
+
+using namespace mlir;
+
+namespace sol {
+namespace {
+
+/// Module attribute that names the last finished stage.
+constexpr llvm::StringLiteral stageAttr = "sol.stage";
+/// Module attribute that holds the folder which weights' spans are relative to.
+/// It never reaches a plan.
+constexpr llvm::StringLiteral folderAttr = "sol.model_folder";
+
+DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+class Compilation {
+public:
+  explicit Compilation(const CompileOptions &options)
+      : options(options), context(makeRegistry()),
+        diagnostics(context, options.remarks) {
+    context.loadAllAvailableDialects();
+  }
+
+  LogicalResult run() {
+    for (const CompileInput &input : options.inputs)
+      if (failed(loadInput(input)))
+        return failure();
+    if (!resumed) {
+      (*module)->setAttr(folderAttr, StringAttr::get(&context, folder));
+      if (failed(finish(Stage::Import)))
+        return failure();
+    }
+    if (options.stopAfter == stageName(Stage::Import))
+      return writeIr(options.output.empty() ? "-" : options.output);
+    for (Stage stage : {Stage::Nn, Stage::Native}) {
+      if (stage > finished && failed(runStage(stage)))
+        return failure();
+      if (options.stopAfter == stageName(stage))
+        return writeIr(options.output.empty() ? "-" : options.output);
+    }
+    return emit();
+  }
+
+private:
+  LogicalResult error(const Twine &text) {
+    return mlir::emitError(UnknownLoc::get(&context)) << text;
+  }
+
+  LogicalResult loadInput(const CompileInput &input) {
+    if (StringRef(input.path).ends_with(".mlir"))
+      return loadIr(input.path);
+    ImportOptions importOptions;
+    importOptions.functionName = input.function;
+    auto imported = importOnnx(input.path, context, importOptions);
+    if (failed(imported))
+      return failure();
+    std::error_code failure;
+    std::filesystem::path from = std::filesystem::absolute(input.path, failure);
+    std::string inputFolder = from.parent_path().lexically_normal().string();
+    if (!module) {
+      module = std::move(*imported);
+      folder = inputFolder;
+      return success();
+    }
+    return merge(**imported, inputFolder);
+  }
+
+  /// Moves the functions of another model into the module. Its weights become
+  /// relative to the first model's folder.
+  LogicalResult merge(ModuleOp other, StringRef otherFolder) {
+    std::string prefix = std::filesystem::path(otherFolder.str())
+                             .lexically_relative(folder)
+                             .string();
+    if (StringRef(prefix).starts_with(".."))
+      return error("models of one plan must lie in the folder of the first one "
+                   "or below it: " +
+                   otherFolder + " is outside of " + folder);
+    if (prefix != ".")
+      other.walk([&](nn::WeightOp weight) {
+        nn::SpanAttr span = weight.getSpan();
+        auto file = StringAttr::get(&context, prefix + "/" +
+                                                  span.getFile().str());
+        weight.setSpanAttr(nn::SpanAttr::get(&context, file, span.getOffset(),
+                                             span.getLength(),
+                                             span.getIsProto(),
+                                             span.getHash()));
+      });
+    for (func::FuncOp func :
+         llvm::make_early_inc_range(other.getOps<func::FuncOp>())) {
+      if (module->lookupSymbol(func.getName()))
+        return error("two models are called `" + func.getName() +
+                     "`; name one with --function NAME=FILE");
+      func->moveBefore(module->getBody(), module->getBody()->end());
+    }
+    return success();
+  }
+
+  /// Reads IR that a stage left and goes on behind that stage.
+  LogicalResult loadIr(StringRef path) {
+    if (module)
+      return error(path + ": IR can't be compiled together with other files");
+    module = parseSourceFile<ModuleOp>(path, &context);
+    if (!module)
+      return failure();
+    auto stage = (*module)->getAttrOfType<StringAttr>(stageAttr);
+    auto where = (*module)->getAttrOfType<StringAttr>(folderAttr);
+    std::optional<Stage> known =
+        stage ? stageNamed(stage.getValue()) : std::nullopt;
+    if (!known || !where)
+      return error(path + ": lacks the module attributes `" + stageAttr +
+                   "` and `" + folderAttr +
+                   "` that --dump-ir and --stop-after write");
+    finished = *known;
+    folder = where.str();
+    resumed = true;
+    return success();
+  }
+
+  LogicalResult runStage(Stage stage) {
+    PassManager passes(&context);
+    if (failed(addStage(passes, stage, options.recognition)))
+      return error("a pass of stage `" + stageName(stage) +
+                   "` is not registered");
+    if (failed(passes.run(*module)))
+      return failure();
+    return finish(stage);
+  }
+
+  /// Marks the stage as finished and dumps its IR if asked to.
+  LogicalResult finish(Stage stage) {
+    finished = stage;
+    (*module)->setAttr(stageAttr,
+                       StringAttr::get(&context, stageName(stage)));
+    if (options.dumpIrFolder.empty())
+      return success();
+    if (std::error_code failed =
+            llvm::sys::fs::create_directories(options.dumpIrFolder))
+      return error(options.dumpIrFolder + ": " + failed.message());
+    SmallString<128> path(options.dumpIrFolder);
+    llvm::sys::path::append(path, Twine(static_cast<int>(stage)) + "-" +
+                                      stageName(stage) + ".mlir");
+    return writeIr(path);
+  }
+
+  LogicalResult writeIr(StringRef path) {
+    std::string reason;
+    std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &reason);
+    if (!file)
+      return error(reason);
+    // Locations are the nodes' names: without them a resumed plan would differ.
+    (*module)->print(file->os(), OpPrintingFlags().enableDebugInfo());
+    file->os() << "\n";
+    file->keep();
+    return success();
+  }
+
+  LogicalResult emit() {
+    ModelFiles files(folder);
+    auto readWeight = [&](nn::WeightOp weight) -> FailureOr<ConstantBytes> {
+      return readFrom(files, weight);
+    };
+    EmitOptions emitOptions;
+    emitOptions.output = options.output;
+    emitOptions.compiler = versionText("sol-compile");
+    if (failed(embedFiles(folder, emitOptions.resources)))
+      return failure();
+    emitOptions.context = options.context > 0
+                              ? options.context
+                              : contextLimit(emitOptions.resources);
+    return emitPlan(*module, readWeight, emitOptions);
+  }
+
+  static FailureOr<ConstantBytes> readFrom(ModelFiles &files,
+                                           nn::WeightOp weight) {
+    auto type = cast<RankedTensorType>(weight.getType());
+    FailureOr<TensorData> data = files.read(
+        weight.getSpan(), type, [&] { return weight.emitError(); });
+    if (failed(data))
+      return failure();
+    ConstantBytes result;
+    result.tensor.type = dtypeOf(type.getElementType());
+    result.tensor.dims.assign(type.getShape().begin(), type.getShape().end());
+    auto owner = std::make_shared<TensorData>(std::move(*data));
+    // Kernels only read their inputs; the mapping is read-only.
+    result.tensor.data = const_cast<char *>(owner->bytes.data());
+    result.owner = std::move(owner);
+    return result;
+  }
+
+  const CompileOptions &options;
+  MLIRContext context;
+  PrintDiagnostics diagnostics;
+  OwningOpRef<ModuleOp> module;
+  std::string folder;
+  Stage finished = Stage::Import;
+  bool resumed = false;
+};
+
+} // namespace
+
+bool compile(const CompileOptions &options) {
+  static std::once_flag registered;
+  std::call_once(registered, registerPasses);
+  return succeeded(Compilation(options).run());
+}
+
+} // namespace sol

@@ -1,0 +1,84 @@
+//===- Pipeline.cpp - the stages as pass pipelines ------------------------===//
+//
+// See Pipeline.h.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/pipeline/Pipeline.h"
+
+#include "dialects/cpu/CpuDialect.h"
+#include "dialects/nn/NnDialect.h"
+#include "dialects/onnx/OnnxDialect.h"
+#include "lib/native/Passes.h"
+#include "lib/nn/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace sol {
+namespace {
+
+struct PassEntry {
+  Stage stage;
+  const char *pipeline;
+  bool recognition;
+};
+
+/// Every pass of Stages.def with the stage that it stands under.
+std::vector<PassEntry> listPasses() {
+  std::vector<PassEntry> entries;
+  Stage stage = Stage::Import;
+#define SOL_STAGE(name, text) stage = Stage::name;
+#define SOL_PASS(pipeline, recognition)                                        \
+  entries.push_back({stage, pipeline, recognition});
+#include "lib/pipeline/Stages.def"
+  return entries;
+}
+
+constexpr const char *stageNames[] = {
+#define SOL_STAGE(name, text) text,
+#define SOL_PASS(pipeline, recognition)
+#include "lib/pipeline/Stages.def"
+};
+
+} // namespace
+
+StringRef stageName(Stage stage) { return stageNames[static_cast<int>(stage)]; }
+
+std::optional<Stage> stageNamed(StringRef name) {
+  for (auto [i, candidate] : llvm::enumerate(stageNames))
+    if (name == candidate)
+      return static_cast<Stage>(i);
+  return std::nullopt;
+}
+
+LogicalResult addStage(OpPassManager &passes, Stage stage, bool recognition) {
+  for (const PassEntry &entry : listPasses())
+    if (entry.stage == stage && (recognition || !entry.recognition))
+      if (failed(parsePassPipeline(entry.pipeline, passes)))
+        return failure();
+  return success();
+}
+
+void registerDialects(DialectRegistry &registry) {
+  registry.insert<cpu::CpuDialect, func::FuncDialect, nn::NnDialect,
+                  onnx::OnnxDialect>();
+}
+
+void registerPasses() {
+  nn::registerNnPasses();
+  native::registerNativePasses();
+  registerTransformsPasses();
+  for (Stage stage : {Stage::Nn, Stage::Native}) {
+    std::string name = stageName(stage).str() + "-stage";
+    std::string text = "The passes of the stage `" + stageName(stage).str() + "`";
+    PassPipelineRegistration<>(name, text, [stage](OpPassManager &passes) {
+      // Every name in Stages.def is registered above, so this can't fail.
+      (void)addStage(passes, stage, /*recognition=*/true);
+    });
+  }
+}
+
+} // namespace sol

@@ -1,0 +1,41 @@
+//===- Pipeline.h - the stages as pass pipelines --------------------------===//
+//
+// Stages.def lists the stages and their passes; this builds them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SOL_LIB_PIPELINE_PIPELINE_H
+#define SOL_LIB_PIPELINE_PIPELINE_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <optional>
+
+namespace sol {
+
+enum class Stage {
+#define SOL_STAGE(name, text) name,
+#define SOL_PASS(pipeline, recognition)
+#include "lib/pipeline/Stages.def"
+};
+
+/// The stage's name on command lines.
+llvm::StringRef stageName(Stage stage);
+/// The stage of that name.
+std::optional<Stage> stageNamed(llvm::StringRef name);
+
+/// Adds the passes of `stage`; without `recognition` everything takes the
+/// generic path. Fails if a pass is not registered.
+llvm::LogicalResult addStage(mlir::OpPassManager &passes, Stage stage,
+                             bool recognition);
+
+/// Registers Sol's dialects, and those of upstream that Sol uses.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Registers every pass of Sol and of upstream that a pipeline names, and each
+/// stage as a pipeline `--<stage>-stage`.
+void registerPasses();
+
+} // namespace sol
+
+#endif // SOL_LIB_PIPELINE_PIPELINE_H
