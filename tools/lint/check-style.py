@@ -72,8 +72,10 @@ class Checker:
 
     def check_pass(self, path, match, body, text):
         line = line_of(text, match.start())
-        name, flag = match.groups()
         stage = Path(path).parent.name
+        flag = match[2]
+        # `NnFoldPass` in lib/nn is `FoldPass`: the stage may be said, and isn't part of the file's name.
+        name = match[1].removeprefix(stage.capitalize())
         short = kebab(name)
         if flag not in (short, f"{stage}-{short}"):
             self.error(path, line, "pass", f"the flag of `{name}Pass` is `{flag}`, expected `{stage}-{short}` or `{short}`")
@@ -88,7 +90,7 @@ class Checker:
         if not re.search(r"\blet summary\s*=", body):
             self.error(path, line, "text", f"`{name}Pass` has no summary")
         for word in ("Before", "After", "Fails when"):
-            if word not in body:
+            if word.lower() not in body.lower():
                 self.error(path, line, "text", f"the description of `{name}Pass` doesn't say \"{word}\"")
 
     def check_tablegen(self, path, text):
