@@ -13,17 +13,16 @@ namespace sol {
 namespace {
 std::string_view kindName(const AttributeValue &value) {
   static constexpr std::string_view names[] = {
-      "an integer",       "a float",          "a string",
+      "an integer",         "a float",          "a string",
       "a list of integers", "a list of floats", "a list of strings"};
   return value.valueless_by_exception() ? "nothing" : names[value.index()];
 }
 
 absl::Status wrongKind(std::string_view name, const AttributeValue &value,
                        std::string_view wanted) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("attribute `", std::string(name), "` is ",
-                   std::string(kindName(value)), ", expected ",
-                   std::string(wanted)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "attribute `", std::string(name), "` is ", std::string(kindName(value)),
+      ", expected ", std::string(wanted)));
 }
 
 const AttributeValue *

@@ -114,12 +114,12 @@ uint8_t encode(const Format &format, float value, bool saturate) {
   float magnitude = std::fabs(value);
   int code = format.largest + 1;
   if (magnitude < powerOfTwo(40)) {
-    int exponent = std::max(static_cast<int>(bits >> 23 & 0xff) - 127,
-                            1 - format.bias);
+    int exponent =
+        std::max(static_cast<int>(bits >> 23 & 0xff) - 127, 1 - format.bias);
     // In units of the last place; a carry out of the mantissa lands in the
     // exponent by itself.
-    float units = std::nearbyint(magnitude *
-                                 powerOfTwo(format.mantissaBits - exponent));
+    float units =
+        std::nearbyint(magnitude * powerOfTwo(format.mantissaBits - exponent));
     code = static_cast<int>(units) +
            ((exponent + format.bias - 1) << format.mantissaBits);
   }
@@ -210,8 +210,7 @@ void loadPacked(DType type, const void *data, int64_t first, int64_t count,
                 float *values) {
   int width = bitWidth(type);
   bool isSigned = type == DType::I4 || type == DType::I2;
-  const float *table =
-      type == DType::F4E2M1 ? smallFloatTable(type) : nullptr;
+  const float *table = type == DType::F4E2M1 ? smallFloatTable(type) : nullptr;
   for (int64_t i = 0; i < count; ++i) {
     uint8_t code = packedCode(data, first + i, width);
     values[i] = table      ? table[code]

@@ -18,8 +18,8 @@ namespace sol {
 inline float f16ToF32(uint16_t half) {
   uint32_t magnitude = half & 0x7fffu;
   // 2^112 moves the exponent's bias from 15 to 127, denormals included.
-  uint32_t bits = std::bit_cast<uint32_t>(
-      std::bit_cast<float>(magnitude << 13) * 0x1p112f);
+  uint32_t bits =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f);
   bits |= magnitude >= 0x7c00u ? 0x7f800000u : 0u;
   return std::bit_cast<float>(bits | (uint32_t(half) & 0x8000u) << 16);
 }
