@@ -15,20 +15,25 @@ ADDRESS_SPACE = 16 * GIB
 
 @dataclass
 class Outcome:
-    """How a program ended. Times in seconds, memory in bytes; `status` is negative for a signal, as in subprocess."""
+    """How a program ended. Memory in bytes; `status` is negative for a signal, as in subprocess.
+
+    `seconds` passed on the clock, `processor_seconds` were computed in: on a busy machine only the latter says much.
+    """
 
     command: str
     status: int
     stdout: str
     stderr: str
     seconds: float
+    processor_seconds: float
     peak_bytes: int
     timed_out: bool
 
     def __str__(self):
         ended = "stopped at the time limit" if self.timed_out else (
             f"killed by signal {-self.status}" if self.status < 0 else f"exit status {self.status}")
-        return (f"{self.command}\n  {ended} after {self.seconds:.1f} s, peak memory {self.peak_bytes / (1 << 20):.0f} MiB\n"
+        return (f"{self.command}\n  {ended} after {self.seconds:.1f} s ({self.processor_seconds:.1f} s computing), "
+                f"peak memory {self.peak_bytes / (1 << 20):.0f} MiB\n"
                 f"  standard error: {self.stderr[-3000:].strip() or '(nothing)'}")
 
 
@@ -60,7 +65,7 @@ def run(command: list, seconds: float = 120, cwd=None) -> Outcome:
             return file.read().decode(errors="replace")
 
         return Outcome(" ".join(command), process.returncode, text(out), text(err), elapsed,
-                       usage.ru_maxrss * 1024, timed_out.is_set())
+                       usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, timed_out.is_set())
 
 
 def succeed(command: list, seconds: float = 120, cwd=None) -> Outcome:

@@ -18,7 +18,8 @@ from conftest import CASES
 import program
 import tensors
 
-SECONDS = 20
+SECONDS = 20  # of computing; on the clock three times as much, for the sake of busy machines
+CLOCK_SECONDS = 3 * SECONDS
 PEAK_BYTES = 2 * program.GIB
 
 NAMES = sorted(path.parent.name for path in CASES.glob("*/expected.json"))
@@ -43,7 +44,7 @@ def expect(condition, message):
 
 
 def within_limits(outcome):
-    expect(not outcome.timed_out and outcome.seconds <= SECONDS, outcome)
+    expect(not outcome.timed_out and outcome.processor_seconds <= SECONDS, outcome)
     expect(outcome.peak_bytes <= PEAK_BYTES, outcome)
     return outcome
 
@@ -72,7 +73,8 @@ class Case:
         self.mentions = self.expected.get("must_mention", [])
 
     def compile(self, cwd=None, model=None):
-        return program.run([self.tools / "sol-compile", model or self.folder / "model.onnx", "-o", self.plan], SECONDS, cwd)
+        return program.run([self.tools / "sol-compile", model or self.folder / "model.onnx", "-o", self.plan],
+                           CLOCK_SECONDS, cwd)
 
     def compiled(self):
         outcome = within_limits(self.compile())
@@ -80,7 +82,8 @@ class Case:
 
     def run(self, inputs=None):
         inputs = inputs or self.folder / "test_data_set_0"
-        return program.run([self.tools / "sol-run", self.plan, "--inputs", inputs, "--outputs", self.output_folder], SECONDS)
+        return program.run([self.tools / "sol-run", self.plan, "--inputs", inputs, "--outputs", self.output_folder],
+                           CLOCK_SECONDS)
 
     def outputs(self, inputs=None) -> list:
         outcome = within_limits(self.run(inputs))
