@@ -87,13 +87,16 @@ def Nn_CacheAppendOp : Nn_Op<"cache_append"> {
   let description = [{
     `step` is batch x heads x step length x head size. The result is the same
     cache, longer; `cache` must not be used after it otherwise than for its past
-    length.
+    length. `offsets`, an int64 tensor of batch, says at which position each row's
+    step begins: what the row held from there on is taken back first. Without it
+    each row's step begins behind what the row holds.
 
-    Example: `%c1 = nn.cache_append %c0, %k : !nn.cache<…>, tensor<…> -> !nn.cache<…>`
+    Example: `%c1 = nn.cache_append %c0, %k : (!nn.cache<…>, tensor<…>) -> !nn.cache<…>`
   }];
-  let arguments = (ins Nn_CacheType:$cache, AnyRankedTensor:$step);
+  let arguments = (ins Nn_CacheType:$cache, AnyRankedTensor:$step,
+                       Optional<AnyTensor>:$offsets);
   let results = (outs Nn_CacheType:$result);
-  let assemblyFormat = "$cache `,` $step attr-dict `:` type($cache) `,` type($step) `->` type($result)";
+  let assemblyFormat = "$cache `,` $step (`,` $offsets^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Nn_CacheLengthOp : Nn_Op<"cache_length", [Pure]> {
@@ -210,17 +213,21 @@ def Nn_AttentionOp : Nn_Op<"attention", [Pure]> {
     with one more logit of value `sinks`[h] that carries no value where given;
     the result is batch x Hq x step x Dv. `masked_rows` says what a row without any
     allowed key gives: "zero", "nan" or "mean" (all scores equal, as a finite
-    mask leaves them).
+    mask leaves them). If `causal`, the query at position p has keys up to
+    position p; if `window` > 0, the last `window` of those only. Query i of row b
+    is at position `offsets`[b] + i, `offsets` being an int64 tensor of batch;
+    without it, at length - step + i.
 
     Example:
     `%y = nn.attention %q, %k, %v, %mask, %none {scale = 0.125 : f32, softcap = 0.0 : f32, masked_rows = "zero"} : (…) -> tensor<…>`
   }];
   let arguments = (ins AnyTensor:$query, Nn_TensorOrCache:$key,
                        Nn_TensorOrCache:$value, Nn_OptionalTensor:$mask,
-                       Nn_OptionalTensor:$sinks, F32Attr:$scale,
-                       F32Attr:$softcap, StrAttr:$masked_rows);
+                       Nn_OptionalTensor:$sinks, Optional<AnyTensor>:$offsets,
+                       F32Attr:$scale, F32Attr:$softcap, StrAttr:$masked_rows,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window);
   let results = (outs AnyTensor:$result);
-  let assemblyFormat = "$query `,` $key `,` $value `,` $mask `,` $sinks attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$query `,` $key `,` $value `,` $mask `,` $sinks (`,` $offsets^)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Nn_GateOp : Nn_Op<"gate", [Pure]> {

@@ -59,6 +59,107 @@ def NnSimplifyPass : Pass<"nn-simplify", "::mlir::ModuleOp"> {
                         "Rounds of infer, fold and cse at most">];
 }
 
+//===----------------------------------------------------------------------===//
+// Recognition
+//===----------------------------------------------------------------------===//
+
+def NnRecognizeNormPass : Pass<"nn-recognize-norm", "::mlir::ModuleOp"> {
+  let summary = "Find normalisations";
+  let description = [{
+    Before: shapes inferred, constants folded.
+    After: root-mean-square norms over the last axis are nn.rms_norm, decomposed
+    layer norms are onnx.LayerNormalization, norms that add a skip are an Add and
+    a norm. Only what is computed in float32 is taken; what differs in a detail
+    stays as it is.
+    Fails when: never.
+    (example: test/nn/recognize/recognize-norm.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def NnRecognizeLinearPass : Pass<"nn-recognize-linear", "::mlir::ModuleOp"> {
+  let summary = "Find products with matrices known before the run";
+  let description = [{
+    Before: shapes inferred, constants folded.
+    After: MatMul and Gemm with a known matrix are nn.linear; a known vector that
+    is added to a product in float32 is its bias. A matrix that folding transposed
+    is taken as the weight it was, so a tied embedding stays one weight here;
+    packing it for products makes a second copy in the plan.
+    Fails when: never.
+    (example: test/nn/recognize/recognize-linear.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def NnRecognizeRotaryPass : Pass<"nn-recognize-rotary", "::mlir::ModuleOp"> {
+  let summary = "Find rotary position embeddings";
+  let description = [{
+    Before: shapes inferred, constants folded.
+    After: rotations of the halves of heads, whole or in part, and both domains'
+    RotaryEmbedding are nn.rotary. Cosines and sines that repeat their first half
+    are halved; whether they do is proved from what computes them.
+    Fails when: never.
+    (example: test/nn/recognize/recognize-rotary.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def NnRecognizeAttentionPass
+    : Pass<"nn-recognize-attention", "::mlir::ModuleOp"> {
+  let summary = "Find attention";
+  let description = [{
+    Before: shapes inferred, constants folded.
+    After: softmaxed products of queries with keys, times values, are
+    nn.attention, with scales, soft cap, mask, sinks and repeated heads taken in;
+    so are operators that are an attention by themselves. A mask that chooses
+    between 0 and a number of at most -1e30 is taken as the bool that chooses.
+    Only what is computed in float32 is taken.
+    Fails when: never.
+    (example: test/nn/recognize/recognize-attention.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def NnCacheStatePass : Pass<"nn-cache-state", "::mlir::ModuleOp"> {
+  let summary = "Make past and present one state";
+  let description = [{
+    Before: attention recognised.
+    After: a function argument of batch x heads x length x head size that is only
+    lengthened along its third axis and asked for its shape, and the result that
+    is the longer tensor, have type !nn.cache; the result has `nn.state_of`, the
+    argument's index. Attention reads the cache, other uses of the present an
+    nn.cache_read. GroupQueryAttention with such a pair becomes nn.rotary,
+    nn.cache_append and nn.attention. A past that is used otherwise stays a tensor,
+    with a remark.
+    Fails when: never.
+    (example: test/nn/recognize/cache-state.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def NnRecognizeMlpPass : Pass<"nn-recognize-mlp", "::mlir::ModuleOp"> {
+  let summary = "Find activations and gates of feed-forward networks";
+  let description = [{
+    Before: shapes inferred, constants folded.
+    After: GELU written out, with erf or tanh, is onnx.Gelu; SiLU, GELU or ReLU of
+    one branch times another of the same shape is nn.gate. In float32 only.
+    Fails when: never.
+    (example: test/nn/recognize/recognize-mlp.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
+def NnPrintRecognizedPass : Pass<"nn-print-recognized", "::mlir::ModuleOp"> {
+  let summary = "Print how often each structure was recognised";
+  let description = [{
+    Before and after: the IR is unchanged. One line of JSON for each function goes
+    to standard output: attention, cache (each of keys and values is one), norm,
+    rotary, mlp, experts, linear.
+    Fails when: never.
+    (example: test/nn/recognize/print-recognized.mlir)
+  }];
+}
+
 def VerifyNnPass : Pass<"verify-nn", "::mlir::ModuleOp"> {
   let summary = "Check what the nn stage promises the next one";
   let description = [{

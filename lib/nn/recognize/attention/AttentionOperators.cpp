@@ -1,0 +1,169 @@
+//===- AttentionOperators.cpp - operators that are an attention -----------===//
+//
+// onnx.Attention: past and present become a concatenation in front of the
+// attention, which nn-cache-state turns into state like any other.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/nn/recognize/attention/AttentionOperators.h"
+#include "lib/nn/recognize/attention/AttentionParts.h"
+#include "lib/nn/recognize/attention/GroupQuery.h"
+#include "lib/nn/recognize/match/Heads.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace sol::nn::recognize {
+namespace {
+
+/// The type of batch x heads x step x size with another step or size.
+RankedTensorType withAxes(Value like, Value step, int64_t size) {
+  auto type = ranked(like);
+  SmallVector<StringAttr> sizes{
+      sizeText(type, 0), sizeText(type, 1), sizeText(ranked(step), 2),
+      StringAttr::get(type.getContext(), Twine(size))};
+  return typeOf(sizes, type.getElementType());
+}
+
+/// onnx.Attention in float32, with masks that nn.attention can say.
+struct FromAttention : RewritePattern {
+  FromAttention(MLIRContext *context)
+      : RewritePattern("onnx.Attention", 1, context) {}
+
+  /// What the operator asks for that nn.attention has no form for.
+  static bool isOutOfReach(Operation *op) {
+    Value query = operandOrNull(op, 0), key = operandOrNull(op, 1),
+          value = operandOrNull(op, 2);
+    if (!query || !key || !value || operandOrNull(op, 6) ||
+        resultOrNull(op, 3) ||
+        (operandOrNull(op, 4) == nullptr) != (operandOrNull(op, 5) == nullptr))
+      return true;
+    for (Value operand : {query, key, value})
+      if (!getElementTypeOrSelf(operand).isF32() ||
+          rankOf(operand) != rankOf(query))
+        return true;
+    return rankOf(query) != 3 && rankOf(query) != 4;
+  }
+
+  /// Fills everything but the types of present keys and values, which the
+  /// operator's results have.
+  static bool read(Operation *op, AttentionParts &parts,
+                   PatternRewriter &rewriter) {
+    bool flat = rankOf(op->getOperand(0)) == 3;
+    Location loc = op->getLoc();
+    int64_t heads = intAttr(op, "q_num_heads", 0);
+    int64_t shared = intAttr(op, "kv_num_heads", 0);
+    auto bring = [&](Value operand, int64_t count) {
+      return flat ? splitHeads(rewriter, loc, operand, count) : operand;
+    };
+    parts.query = bring(op->getOperand(0), heads);
+    parts.key = bring(op->getOperand(1), shared);
+    parts.value = bring(op->getOperand(2), shared);
+    if (!parts.query || !parts.key || !parts.value ||
+        staticSize(parts.query, 3) < 1)
+      return false;
+    double size = staticSize(parts.query, 3);
+    parts.scale = floatAttr(op, "scale", 0);
+    if (!op->hasAttr("scale"))
+      parts.scale = 1 / std::sqrt(size);
+    parts.softcap = floatAttr(op, "softcap", 0);
+    return true;
+  }
+
+  /// Appends new keys or values to past ones. The operator's present result, if
+  /// it is wanted, has the type.
+  static Value append(Operation *op, unsigned past, unsigned present,
+                      Value step, PatternRewriter &rewriter) {
+    Value before = operandOrNull(op, past), after = resultOrNull(op, present);
+    if (!before)
+      return after ? Value() : step;
+    if (!after || rankOf(after) != 4)
+      return {};
+    return createOnnx(
+        rewriter, op->getLoc(), "Concat", {before, step}, after.getType(),
+        rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(2)));
+  }
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    AttentionParts parts;
+    if (isOutOfReach(op) || !read(op, parts, rewriter))
+      return failure();
+    Value query = parts.query;
+    bool causal = intAttr(op, "is_causal", 0) != 0;
+    bool hasPast = operandOrNull(op, 4) != nullptr;
+    // Without past, the operator aligns queries and keys at the first position,
+    // nn.attention at the last: the same only for as many of both.
+    if (causal && !hasPast && !sameSize(query, 2, parts.key, 2))
+      return failure();
+    parts.key = append(op, 4, 1, parts.key, rewriter);
+    parts.value = append(op, 5, 2, parts.value, rewriter);
+    if (!parts.key || !parts.value)
+      return failure();
+    Value mask = operandOrNull(op, 3);
+    bool isFlag = mask && getElementTypeOrSelf(mask).isInteger(1);
+    if (mask && !isFlag && !getElementTypeOrSelf(mask).isF32())
+      return failure();
+    if (mask && !maskFits(mask, query, parts.key))
+      return failure();
+    parts.mask = mask && !isFlag ? maskFromNumbers(mask) : Mask{mask};
+    // The operator defines what such rows give; finite masks leave their mean.
+    if (parts.mask.maskedRows == "nan")
+      parts.mask.maskedRows = "zero";
+    Value key = beforeRepeatedHeads(parts.key),
+          value = beforeRepeatedHeads(parts.value);
+    if (key && value && sameSize(key, 1, value, 1)) {
+      parts.key = key;
+      parts.value = value;
+    }
+    Location loc = op->getLoc();
+    RankedTensorType type = withAxes(query, query, staticSize(parts.value, 3));
+    AttentionOp attention = createAttention(rewriter, loc, parts, type);
+    attention.setCausal(causal);
+    Value result = attention;
+    if (op->getResult(0).getType() != type)
+      result = mergeHeads(rewriter, loc, result, op->getResult(0).getType());
+    remarkFound(op, "attention");
+    rewriter.replaceAllUsesWith(op->getResult(0), result);
+    if (Value present = resultOrNull(op, 1))
+      rewriter.replaceAllUsesWith(present, parts.key);
+    if (Value present = resultOrNull(op, 2))
+      rewriter.replaceAllUsesWith(present, parts.value);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// GroupQueryAttention without a past, whose rows all begin at position 0.
+struct FromGroupQuery : RewritePattern {
+  FromGroupQuery(MLIRContext *context)
+      : RewritePattern("onnx.microsoft.GroupQueryAttention", 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    StringRef why;
+    auto group = readGroupQuery(op, why);
+    if (!group || group->pastKey)
+      return failure();
+    AttentionParts parts = createStep(*group, /*offsets=*/{}, rewriter);
+    if (!parts.query || !sameSize(parts.query, 2, parts.key, 2))
+      return failure();
+    remarkFound(op, "attention");
+    Value result = createResult(*group, parts, /*offsets=*/{}, rewriter);
+    rewriter.replaceAllUsesWith(op->getResult(0), result);
+    if (Value present = resultOrNull(op, 1))
+      rewriter.replaceAllUsesWith(present, parts.key);
+    if (Value present = resultOrNull(op, 2))
+      rewriter.replaceAllUsesWith(present, parts.value);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateAttentionOperators(RewritePatternSet &patterns) {
+  patterns.add<FromAttention, FromGroupQuery>(patterns.getContext());
+}
+
+} // namespace sol::nn::recognize

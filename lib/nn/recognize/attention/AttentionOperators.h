@@ -1,0 +1,20 @@
+//===- AttentionOperators.h - operators that are an attention -------------===//
+//
+// Patterns for the operators of ONNX and com.microsoft that compute a whole
+// attention.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SOL_LIB_NN_RECOGNIZE_ATTENTIONOPERATORS_H
+#define SOL_LIB_NN_RECOGNIZE_ATTENTIONOPERATORS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace sol::nn::recognize {
+
+/// Adds the patterns that turn onnx.Attention, MultiHeadAttention and
+/// GroupQueryAttention into nn operators.
+void populateAttentionOperators(mlir::RewritePatternSet &patterns);
+
+} // namespace sol::nn::recognize
+
+#endif // SOL_LIB_NN_RECOGNIZE_ATTENTIONOPERATORS_H
