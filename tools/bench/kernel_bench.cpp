@@ -19,6 +19,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <time.h>
@@ -73,11 +74,28 @@ double fastest(const std::function<void()> &body) {
   return best;
 }
 
-std::vector<float> normals(size_t count) {
+/// Memory on cache lines, as plans and sessions have it.
+template <typename T> struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <typename U> LineAllocator(const LineAllocator<U> &) {}
+  T *allocate(size_t count) {
+    return static_cast<T *>(
+        ::operator new(count * sizeof(T), std::align_val_t(64)));
+  }
+  void deallocate(T *memory, size_t) {
+    ::operator delete(memory, std::align_val_t(64));
+  }
+  bool operator==(const LineAllocator &) const { return true; }
+};
+using Floats = std::vector<float, LineAllocator<float>>;
+using Bytes = std::vector<char, LineAllocator<char>>;
+
+Floats normals(size_t count) {
   // A short random stretch repeated: filling gigabytes is not what we time.
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
-  std::vector<float> result(count);
+  Floats result(count);
   for (size_t i = 0; i < count; ++i)
     result[i] = i < 65536 ? normal(random) : result[i - 65536];
   return result;
@@ -89,8 +107,8 @@ struct Machine {
 };
 
 Machine measureMachine(BenchContext &context) {
-  std::vector<float> memory = normals(size_t(1) << 25); // 128 MiB
-  std::vector<float> sink(64);
+  Floats memory = normals(size_t(1) << 25); // 128 MiB
+  Floats sink(64);
   double read = fastest([&] {
     context.parallelFor(64, 1, [&](int64_t begin, int64_t end) {
       size_t piece = memory.size() / 64;
@@ -108,9 +126,9 @@ Machine measureMachine(BenchContext &context) {
   });
   // A product whose operands stay in the first-level cache shows the peak of
   // the multiply-add units, as far as any product can.
-  std::vector<float> a = normals(6 * 256), b = normals(16 * 256);
+  Floats a = normals(6 * 256), b = normals(16 * 256);
   int strands = context.threadCount();
-  std::vector<float> c(static_cast<size_t>(strands) * 128);
+  Floats c(static_cast<size_t>(strands) * 128);
   constexpr int repeats = 200;
   double multiply = fastest([&] {
     context.parallelFor(strands, 1, [&](int64_t begin, int64_t end) {
@@ -160,15 +178,15 @@ void benchLinear(BenchContext &context, const Machine &machine, DType type,
   int64_t panels = (columns + 15) / 16;
   auto each = static_cast<size_t>(panels * depth * 16);
   size_t width = type == DType::F32 ? 4 : 2;
-  std::vector<float> wide = normals(each);
-  std::vector<char> weights(each * width * static_cast<size_t>(copies));
+  Floats wide = normals(each);
+  Bytes weights(each * width * static_cast<size_t>(copies));
   for (int i = 0; i < copies; ++i)
     simd::simdKernels().narrow(
         type == DType::F32 ? simd::Storage::F32 : simd::Storage::F16,
         wide.data(), weights.data() + each * width * static_cast<size_t>(i),
         static_cast<int64_t>(each));
-  std::vector<float> x = normals(static_cast<size_t>(rows * depth));
-  std::vector<float> y(static_cast<size_t>(rows * columns));
+  Floats x = normals(static_cast<size_t>(rows * depth));
+  Floats y(static_cast<size_t>(rows * columns));
   Attributes attributes;
   attributes.set("packed", int64_t(1));
   attributes.set("columns", columns);
@@ -200,9 +218,9 @@ void benchMatMul(BenchContext &context, const Machine &machine, int64_t batch,
                  int64_t rows, int64_t depth, int64_t columns) {
   if (!findKernel("onnx.MatMul"))
     return;
-  std::vector<float> a = normals(static_cast<size_t>(batch * rows * depth));
-  std::vector<float> b = normals(static_cast<size_t>(batch * depth * columns));
-  std::vector<float> c(static_cast<size_t>(batch * rows * columns));
+  Floats a = normals(static_cast<size_t>(batch * rows * depth));
+  Floats b = normals(static_cast<size_t>(batch * depth * columns));
+  Floats c(static_cast<size_t>(batch * rows * columns));
   double seconds = timeKernel(
       context, "onnx.MatMul", {},
       {tensorOf(DType::F32, {batch, rows, depth}, a.data()),
@@ -219,10 +237,10 @@ void benchMatMul(BenchContext &context, const Machine &machine, int64_t batch,
 void benchAttention(BenchContext &context, const Machine &machine,
                     int64_t steps, int64_t length, bool causal) {
   constexpr int64_t queryHeads = 9, keyHeads = 3, size = 64;
-  std::vector<float> q = normals(static_cast<size_t>(queryHeads * steps * size));
-  std::vector<float> k = normals(static_cast<size_t>(keyHeads * length * size));
-  std::vector<float> v = k, y = q;
-  std::vector<float> mask(static_cast<size_t>(steps * length), 0.0f);
+  Floats q = normals(static_cast<size_t>(queryHeads * steps * size));
+  Floats k = normals(static_cast<size_t>(keyHeads * length * size));
+  Floats v = k, y = q;
+  Floats mask(static_cast<size_t>(steps * length), 0.0f);
   for (int64_t s = 0; s < steps && causal; ++s)
     for (int64_t t = length - steps + s + 1; t < length; ++t)
       mask[static_cast<size_t>(s * length + t)] = -1.0f / 0.0f;
@@ -246,8 +264,8 @@ void benchAttention(BenchContext &context, const Machine &machine,
 }
 
 void benchRows(BenchContext &context, int64_t rows, int64_t width) {
-  std::vector<float> x = normals(static_cast<size_t>(rows * width)), y = x;
-  std::vector<float> scale = normals(static_cast<size_t>(width));
+  Floats x = normals(static_cast<size_t>(rows * width)), y = x;
+  Floats scale = normals(static_cast<size_t>(width));
   Tensor input = tensorOf(DType::F32, {rows, width}, x.data());
   Tensor output = tensorOf(DType::F32, {}, y.data());
   Attributes norm, gate;
