@@ -3,6 +3,7 @@
 // post-processor; and the decoder backwards.
 #include "runtime/text/tokenizer.h"
 
+#include "absl/strings/str_cat.h"
 #include "runtime/text/tokenizer/added_tokens.h"
 #include "runtime/text/tokenizer/decoder.h"
 #include "runtime/text/tokenizer/post_processor.h"
@@ -55,6 +56,24 @@ absl::Status take(Made made, Target &target) {
 }
 
 } // namespace
+
+// The one place that knows which kinds of models there are.
+absl::StatusOr<std::unique_ptr<Model>> readModel(const Field &field) {
+  if (absl::Status status = field.expectObject(); !status.ok())
+    return status;
+  Field typeField = field.member("type");
+  if (typeField.isNull() &&
+      !field.member("merges").isNull()) // files older than the `type` field
+    return readBpe(field);
+  absl::StatusOr<std::string_view> type = typeField.string();
+  if (!type.ok())
+    return type.status();
+  if (*type == "BPE")
+    return readBpe(field);
+  return absl::UnimplementedError(
+      absl::StrCat("field `", typeField.path(), "`: tokenizer model `",
+                   std::string(*type), "` isn't supported (BPE is)"));
+}
 
 Tokenizer::Tokenizer(std::unique_ptr<TokenizerParts> parts)
     : parts(std::move(parts)) {}

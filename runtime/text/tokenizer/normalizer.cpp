@@ -4,8 +4,8 @@
 #include "runtime/text/tokenizer/normalizer.h"
 
 #include "absl/strings/str_cat.h"
-#include "runtime/text/tokenizer/byte_level.h"
-#include "runtime/text/tokenizer/pattern.h"
+#include "runtime/text/unicode/byte_level.h"
+#include "runtime/text/unicode/pattern.h"
 #include "runtime/text/unicode/utf8.h"
 #include <cstdlib>
 #include <utf8proc.h>

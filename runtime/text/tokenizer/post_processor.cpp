@@ -4,7 +4,7 @@
 #include "runtime/text/tokenizer/post_processor.h"
 
 #include "absl/strings/str_cat.h"
-#include "runtime/text/tokenizer/pattern.h"
+#include "runtime/text/unicode/pattern.h"
 #include "runtime/text/tokenizer/vocabulary.h"
 
 namespace sol::text {

@@ -1,6 +1,6 @@
 //===- pattern.cpp - the patterns that normalizers and splitters share ----===//
 // A plain text is searched directly, without a regular expression.
-#include "runtime/text/tokenizer/pattern.h"
+#include "runtime/text/unicode/pattern.h"
 
 namespace sol::text {
 
