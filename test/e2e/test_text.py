@@ -6,6 +6,7 @@ folder on the first run and kept there.
 import json
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 
@@ -84,3 +85,43 @@ def test_statistics_on_standard_error(tools, build_folder):
                                "--max-tokens", "8"], seconds=300)
     assert prompt["text"].startswith(outcome.stdout.removesuffix("\n"))
     assert "time to first token" in outcome.stderr and "tokens/s" in outcome.stderr, outcome
+
+
+@pytest.mark.xdist_group("text")
+@pytest.mark.parametrize("budget", ["prompt", "generation"])
+def test_context_limit(budget, tools, build_folder, tmp_path):
+    """Beyond the context of the plan is an error that gives both numbers."""
+    make_plan(GRAPHS[0], build_folder, tools)
+    plan = tmp_path / "plan.bin"
+    model = build_folder / "models/smollm2-135m-instruct/model.onnx"
+    program.succeed([tools / "sol-compile", model, "-o", plan, "--context", "12"], seconds=300)
+    prompt = PROMPTS[0]
+    text = prompt["prompt"] if budget == "generation" else " ".join([prompt["prompt"]] * 4)
+    outcome = program.run([tools / "sol-run", plan, "--raw", "--prompt", text, "--temperature", "0", "--max-tokens", "64"], 300)
+    assert outcome.status == 1 and re.search(r"error: .*\b12\b", outcome.stderr), outcome
+    numbers = set(re.findall(r"\d+", "".join(line for line in outcome.stderr.splitlines() if "error: " in line)))
+    assert len(numbers) >= 2, f"the message must give both numbers: {outcome}"
+
+
+@pytest.mark.xdist_group("text")
+def test_a_plan_opens_at_once(tools, build_folder):
+    """Half a gigabyte of weights is mapped, not read."""
+    plan = make_plan(GRAPHS[0], build_folder, tools)
+    outcome = program.succeed([tools / "sol-run", plan, "--describe"])
+    assert outcome.processor_seconds < 0.5 and outcome.peak_bytes < 200 << 20, outcome
+
+
+@pytest.mark.xdist_group("text")
+def test_peak_memory_with_inline_weights(tools, build_folder, tmp_path):
+    """A model that carries its weights in one file compiles within its largest tensor and 300 MiB."""
+    make_plan(GRAPHS[0], build_folder, tools)
+    folder = build_folder / "models/smollm2-135m-instruct"
+    inline = tmp_path / "model.onnx"
+    script = "import onnx, sys; onnx.save(onnx.load(sys.argv[1]), sys.argv[2])"
+    subprocess.run([sys.executable, "-c", script, folder / "model.onnx", inline], check=True)
+    table = json.loads((SOURCE / GRAPHS[0] / "weights.json").read_text())
+    largest = max(entry["length"] for entry in table)
+    outcome = program.compile_model(tools, inline, tmp_path / "plan.bin")
+    inline.unlink()
+    (tmp_path / "plan.bin").unlink()
+    assert outcome.peak_bytes < largest + (300 << 20), outcome
