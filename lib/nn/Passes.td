@@ -149,6 +149,24 @@ def NnRecognizeMlpPass : Pass<"nn-recognize-mlp", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sol::nn::NnDialect"];
 }
 
+def NnAssignRolesPass : Pass<"nn-assign-roles", "::mlir::ModuleOp"> {
+  let summary = "Say what each input and output of a model is for";
+  let description = [{
+    Before: caches are state.
+    After: every argument has `nn.role`: tokens, attention_mask, positions, past
+    (with `nn.fed_by`, the index of the result that is its next value),
+    encoder_states, encoder_mask, use_cache, window, pixels or other; the result
+    that has a number for each token of the vocabulary has `nn.role` logits. Data
+    flow and shapes decide; names only where two inputs flow alike (`input_ids`
+    among several that look up tables, `encoder_` masks, positions that look up a
+    table) or where a past is filled inside a branch (`present.x` feeds
+    `past_key_values.x`, `output.x` feeds `input.x`).
+    Fails when: never.
+    (example: test/nn/recognize/assign-roles.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
 def NnPrintRecognizedPass : Pass<"nn-print-recognized", "::mlir::ModuleOp"> {
   let summary = "Print how often each structure was recognised";
   let description = [{

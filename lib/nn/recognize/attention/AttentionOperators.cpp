@@ -145,7 +145,8 @@ struct FromGroupQuery : RewritePattern {
     auto group = readGroupQuery(op, why);
     if (!group || group->pastKey)
       return failure();
-    AttentionParts parts = createStep(*group, /*offsets=*/{}, rewriter);
+    SharedAcrossLayers shared;
+    AttentionParts parts = createStep(*group, /*offsets=*/{}, shared, rewriter);
     if (!parts.query || !sameSize(parts.query, 2, parts.key, 2))
       return failure();
     remarkFound(op, "attention");

@@ -111,33 +111,41 @@ static Value createStepLength(const GroupQuery &group, OpBuilder &builder) {
        builder.getNamedAttr("end", builder.getI64IntegerAttr(2))});
 }
 
-Value createOffsets(const GroupQuery &group, OpBuilder &builder) {
+Value createOffsets(const GroupQuery &group, SharedAcrossLayers &shared,
+                    OpBuilder &builder) {
   Location loc = group.op->getLoc();
   MLIRContext *context = builder.getContext();
   auto one = StringAttr::get(context, "1");
-  StringAttr batch = sizeText(ranked(group.op->getOperand(Query)), 0);
-  if (!batch)
+  auto query = ranked(group.op->getOperand(Query));
+  Value lastIndices = group.op->getOperand(LastIndices),
+        totalLength = group.op->getOperand(TotalLength);
+  StringAttr batch = sizeText(query, 0), length = sizeText(query, 1);
+  if (!batch || !length)
     return {};
+  for (const SharedAcrossLayers::Offsets &known : shared.offsets)
+    if (known.lastIndices == lastIndices && known.totalLength == totalLength &&
+        known.batch == batch && known.step == length)
+      return known.offsets;
   Type rows = int64Tensor({batch}, context),
        single = int64Tensor({one}, context);
   Value step = createStepLength(group, builder);
-  Value last =
-      createOnnx(builder, loc, "Cast", group.op->getOperand(LastIndices), rows,
-                 castTo(builder, int64Number));
+  Value last = createOnnx(builder, loc, "Cast", lastIndices, rows,
+                          castTo(builder, int64Number));
   Value totals = createOnnx(builder, loc, "Add",
                             {last, createInts(builder, loc, {1})}, rows);
   Value before = createOnnx(builder, loc, "Sub", {totals, step}, rows);
   Value longest = createOnnx(
-      builder, loc, "Reshape",
-      {group.op->getOperand(TotalLength), createInts(builder, loc, {1})},
-      RankedTensorType::get(
-          {1}, getElementTypeOrSelf(group.op->getOperand(TotalLength))));
+      builder, loc, "Reshape", {totalLength, createInts(builder, loc, {1})},
+      RankedTensorType::get({1}, getElementTypeOrSelf(totalLength)));
   longest = createOnnx(builder, loc, "Cast", longest, single,
                        castTo(builder, int64Number));
   Value isFirst = createOnnx(builder, loc, "Equal", {longest, step},
                              typeOf({one}, IntegerType::get(context, 1)));
-  return createOnnx(builder, loc, "Where",
-                    {isFirst, createInts(builder, loc, {0}), before}, rows);
+  Value offsets =
+      createOnnx(builder, loc, "Where",
+                 {isFirst, createInts(builder, loc, {0}), before}, rows);
+  shared.offsets.push_back({lastIndices, totalLength, batch, length, offsets});
+  return offsets;
 }
 
 /// Positions of the step's tokens: batch x step, int64.
@@ -177,8 +185,25 @@ static Value createPositions(const GroupQuery &group, Value offsets,
                     int64Tensor({batch, step}, context));
 }
 
+/// Rows of one of the operator's tables at the step's positions.
+static Value createAngles(const GroupQuery &group, Value table, Value offsets,
+                          SharedAcrossLayers &shared, OpBuilder &builder) {
+  Value positions = operandOrNull(group.op, Positions);
+  Value key = positions ? positions : offsets;
+  for (const SharedAcrossLayers::Rows &known : shared.rows)
+    if (key && known.table == table && known.positions == key)
+      return known.rows;
+  positions = createPositions(group, offsets, builder);
+  Value rows = positions
+                   ? createRows(builder, group.op->getLoc(), table, positions)
+                   : Value();
+  if (key && rows)
+    shared.rows.push_back({table, key, rows});
+  return rows;
+}
+
 AttentionParts createStep(const GroupQuery &group, Value offsets,
-                          OpBuilder &builder) {
+                          SharedAcrossLayers &shared, OpBuilder &builder) {
   Location loc = group.op->getLoc();
   Value query = group.op->getOperand(Query), key = operandOrNull(group.op, Key),
         value = operandOrNull(group.op, Value_);
@@ -197,15 +222,11 @@ AttentionParts createStep(const GroupQuery &group, Value offsets,
   if (!parts.key || !parts.value || !split)
     return {};
   if (group.rotates) {
-    Value positions = createPositions(group, offsets, builder);
-    Value cos = positions
-                    ? createRows(builder, loc, operandOrNull(group.op, Cosines),
-                                 positions)
-                    : Value();
-    Value sin = cos ? createRows(builder, loc, operandOrNull(group.op, Sines),
-                                 positions)
-                    : Value();
-    if (!sin || 2 * staticSize(cos, 3) > group.headSize ||
+    Value cos = createAngles(group, operandOrNull(group.op, Cosines), offsets,
+                             shared, builder);
+    Value sin = createAngles(group, operandOrNull(group.op, Sines), offsets,
+                             shared, builder);
+    if (!cos || !sin || 2 * staticSize(cos, 3) > group.headSize ||
         staticSize(cos, 3) < 1)
       return {};
     split = RotaryOp::create(builder, loc, split.getType(), split, cos, sin,

@@ -82,11 +82,12 @@ static StringRef whyNoState(const GroupQuery &group, Block &block) {
 }
 
 static bool convertOne(const GroupQuery &group, Block &block,
+                       SharedAcrossLayers &shared,
                        SmallVectorImpl<std::pair<unsigned, unsigned>> &pairs) {
   OpBuilder builder(group.op);
-  Value offsets = createOffsets(group, builder);
+  Value offsets = createOffsets(group, shared, builder);
   AttentionParts parts =
-      offsets ? createStep(group, offsets, builder) : AttentionParts();
+      offsets ? createStep(group, offsets, shared, builder) : AttentionParts();
   if (!parts.query)
     return false;
   Operation *end = block.getTerminator();
@@ -123,12 +124,13 @@ void convertGroupQueries(
   for (Operation &op : block)
     if (isOnnx(&op, "microsoft.GroupQueryAttention"))
       operators.push_back(&op);
+  SharedAcrossLayers shared;
   for (Operation *op : operators) {
     StringRef why;
     auto group = readGroupQuery(op, why);
     if (group)
       why = whyNoState(*group, block);
-    if (why.empty() && !convertOne(*group, block, pairs))
+    if (why.empty() && !convertOne(*group, block, shared, pairs))
       why = "a size is not known";
     if (!why.empty())
       remarkMissed(op, "cache", why);
