@@ -38,10 +38,10 @@ namespace {
 /// Effects of operators: a pure one has those of its regions, none without any.
 struct TableEffects
     : public MemoryEffectOpInterface::FallbackModel<TableEffects> {
-  void getEffects(
-      Operation *op,
-      SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-          &effects) const {
+  void
+  getEffects(Operation *op,
+             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+                 &effects) const {
     for (Region &region : op->getRegions())
       for (Operation &inner : region.getOps())
         if (!isMemoryEffectFree(&inner)) {

@@ -217,7 +217,8 @@ StringRef elementTypeName(int number) {
 }
 
 namespace {
-/// Element type of the first operand bound to the type variable, null if none is.
+/// Element type of the first operand bound to the type variable, null if none
+/// is.
 Type boundType(const OpSchema &schema, StringRef variable, TypeRange operands) {
   for (auto [index, type] : llvm::enumerate(operands)) {
     const ValueSchema *value = schema.input(index);

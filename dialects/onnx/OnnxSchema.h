@@ -19,8 +19,9 @@
 
 namespace sol::onnx {
 
-/// How many values a formal operand or result stands for. `Variadic` and `Mixed`
-/// are last; the values of a `Mixed` one may have different element types.
+/// How many values a formal operand or result stands for. `Variadic` and
+/// `Mixed` are last; the values of a `Mixed` one may have different element
+/// types.
 enum class Arity : uint8_t { Single, Optional, Variadic, Mixed };
 
 /// Kinds of attributes, numbered as AttributeProto.AttributeType.
@@ -43,7 +44,8 @@ enum class AttributeKind : uint8_t {
 
 /// A formal operand or result. `type` is a type variable or the number of an
 /// element type; for results also alternatives divided by `|`, of which the
-/// first that is there counts: `@a` is the type whose number attribute `a` holds,
+/// first that is there counts: `@a` is the type whose number attribute `a`
+/// holds,
 /// `#a` the type of the tensor in attribute `a`.
 struct ValueSchema {
   const char *name;
@@ -60,8 +62,9 @@ struct AttributeSchema {
   const char *defaultValue;
 };
 
-/// Element types that a type variable may stand for: bit n is the type of number
-/// n in TensorProto.DataType, bit 31 sequences and other things that are no tensors.
+/// Element types that a type variable may stand for: bit n is the type of
+/// number n in TensorProto.DataType, bit 31 sequences and other things that are
+/// no tensors.
 struct TypeVariable {
   const char *name;
   uint32_t types;
@@ -114,7 +117,8 @@ std::string operationName(const OpSchema &schema);
 /// The default of an attribute in its IR form, null if there is none.
 mlir::Attribute defaultAttribute(const AttributeSchema &schema,
                                  mlir::MLIRContext *context);
-/// The attribute of an ONNX operation, or its default; null if neither is there.
+/// The attribute of an ONNX operation, or its default; null if neither is
+/// there.
 mlir::Attribute attributeOrDefault(mlir::Operation *op, llvm::StringRef name);
 
 /// Type whose number in TensorProto.DataType is `number`; null for strings and

@@ -53,8 +53,8 @@ LogicalResult checkValue(const OpSchema &schema, const ValueSchema &value,
   for (const Binding &bound : bindings)
     if (bound.variable == variable && bound.type != element)
       return error() << kind << " `" << value.name << "` has element type "
-                     << element << ", but " << bound.by << " has "
-                     << bound.type << " and both must be the same";
+                     << element << ", but " << bound.by << " has " << bound.type
+                     << " and both must be the same";
   bindings.push_back(
       {variable, element, (kind + " `" + value.name + "`").str()});
   return success();
@@ -103,11 +103,9 @@ bool hasKind(Attribute attribute, AttributeKind kind) {
 
 StringRef kindName(AttributeKind kind) {
   static constexpr StringLiteral names[] = {
-      "nothing",       "a float",          "an integer",
-      "a string",      "a tensor",         "a graph",
-      "floats",        "integers",         "strings",
-      "tensors",       "graphs",           "a sparse tensor",
-      "sparse tensors", "a type",          "types"};
+      "nothing", "a float",         "an integer",     "a string", "a tensor",
+      "a graph", "floats",          "integers",       "strings",  "tensors",
+      "graphs",  "a sparse tensor", "sparse tensors", "a type",   "types"};
   return names[static_cast<unsigned>(kind)];
 }
 

@@ -15,8 +15,9 @@ namespace sol::onnx {
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// Checks numbers and element types of operands against `schema`: arity, allowed
-/// types, one type for each type variable. Used before an operation exists too.
+/// Checks numbers and element types of operands against `schema`: arity,
+/// allowed types, one type for each type variable. Used before an operation
+/// exists too.
 mlir::LogicalResult verifyOperands(const OpSchema &schema,
                                    mlir::TypeRange operands, EmitError error);
 

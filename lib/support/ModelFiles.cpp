@@ -1,7 +1,7 @@
 //===- ModelFiles.cpp - the files that hold a model's weights -------------===//
 //
-// Files are opened with openat2(RESOLVE_BENEATH), so that the kernel itself refuses
-// every way out of the folder.
+// Files are opened with openat2(RESOLVE_BENEATH), so that the kernel itself
+// refuses every way out of the folder.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/support/ModelFiles.h"
@@ -142,16 +142,15 @@ FailureOr<ArrayRef<char>> ModelFiles::bytes(nn::SpanAttr span,
   if (failed(file))
     return failure();
   auto size = static_cast<int64_t>(file->size());
-  if (span.getOffset() < 0 || span.getLength() < 0 ||
-      span.getOffset() > size || span.getLength() > size - span.getOffset())
+  if (span.getOffset() < 0 || span.getLength() < 0 || span.getOffset() > size ||
+      span.getLength() > size - span.getOffset())
     return error() << "needs " << span.getLength() << " bytes at "
                    << span.getOffset() << " of `" << span.getFile().getValue()
                    << "`, which has " << size;
   return file->slice(span.getOffset(), span.getLength());
 }
 
-FailureOr<TensorData> ModelFiles::read(nn::SpanAttr span,
-                                       RankedTensorType type,
+FailureOr<TensorData> ModelFiles::read(nn::SpanAttr span, RankedTensorType type,
                                        EmitError error) {
   FailureOr<ArrayRef<char>> raw = bytes(span, error);
   if (failed(raw))

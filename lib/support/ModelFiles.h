@@ -19,14 +19,15 @@
 
 namespace sol {
 
-/// Bytes of a tensor: a view of a mapped file, or of `storage` where they had to be
-/// decoded. Movable; the view stays valid.
+/// Bytes of a tensor: a view of a mapped file, or of `storage` where they had
+/// to be decoded. Movable; the view stays valid.
 struct TensorData {
   llvm::ArrayRef<char> bytes;
   std::vector<char> storage;
 };
 
-/// The files of one model, mapped read-only as they are asked for. Not thread-safe.
+/// The files of one model, mapped read-only as they are asked for. Not
+/// thread-safe.
 class ModelFiles {
 public:
   /// `folder` holds the model; `modelFile`, a name in it, may be a link to
@@ -38,9 +39,9 @@ public:
   const std::string &folder() const { return folderPath; }
   const std::string &modelFile() const { return modelName; }
 
-  /// Maps a whole file; `name` is relative to the folder. Fails, saying why, for an
-  /// absolute or empty name, a way out of the folder (`..`, links), a file that is
-  /// not there or is no regular file.
+  /// Maps a whole file; `name` is relative to the folder. Fails, saying why,
+  /// for an absolute or empty name, a way out of the folder (`..`, links), a
+  /// file that is not there or is no regular file.
   mlir::FailureOr<llvm::ArrayRef<char>> map(llvm::StringRef name,
                                             EmitError error);
 
@@ -52,15 +53,14 @@ public:
                                               EmitError error);
 
   /// The elements of a tensor of `type` in ONNX's form (TensorBytes.h).
-  mlir::FailureOr<TensorData> read(nn::SpanAttr span,
-                                   mlir::RankedTensorType type,
-                                   EmitError error);
+  mlir::FailureOr<TensorData>
+  read(nn::SpanAttr span, mlir::RankedTensorType type, EmitError error);
 
   /// The span with its XXH3 64-bit hash filled in.
   mlir::FailureOr<nn::SpanAttr> withHash(nn::SpanAttr span, EmitError error);
 
-  /// Lets the system drop the pages of all mapped files from memory; they are read
-  /// again when used.
+  /// Lets the system drop the pages of all mapped files from memory; they are
+  /// read again when used.
   void dropPages();
 
 private:

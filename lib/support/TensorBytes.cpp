@@ -23,8 +23,8 @@ std::vector<char> pack(ArrayRef<char> elements, unsigned bits) {
   unsigned perByte = 8 / bits, mask = (1u << bits) - 1;
   std::vector<char> packed(llvm::divideCeil(elements.size(), perByte));
   for (size_t i = 0; i < elements.size(); ++i)
-    packed[i / perByte] |= static_cast<char>((elements[i] & mask)
-                                             << (i % perByte * bits));
+    packed[i / perByte] |=
+        static_cast<char>((elements[i] & mask) << (i % perByte * bits));
   return packed;
 }
 
@@ -33,9 +33,9 @@ std::vector<char> unpack(ArrayRef<char> packed, size_t count, unsigned bits) {
   unsigned perByte = 8 / bits, mask = (1u << bits) - 1;
   std::vector<char> elements(count);
   for (size_t i = 0; i < count; ++i)
-    elements[i] = static_cast<char>(
-        static_cast<uint8_t>(packed[i / perByte]) >> (i % perByte * bits) &
-        mask);
+    elements[i] = static_cast<char>(static_cast<uint8_t>(packed[i / perByte]) >>
+                                        (i % perByte * bits) &
+                                    mask);
   return elements;
 }
 
@@ -218,8 +218,7 @@ FailureOr<std::vector<char>> bytesOfTensorProto(ArrayRef<char> message,
   while (reader.next(field)) {
     if (field.number == rawData && field.type == WireType::Bytes)
       bytes.insert(bytes.end(), field.bytes.begin(), field.bytes.end());
-    else if (field.number == typed.field &&
-             !appendEntries(field, typed, bytes))
+    else if (field.number == typed.field && !appendEntries(field, typed, bytes))
       return error() << "has elements that are cut off";
   }
   if (!reader.problem().empty())

@@ -1,8 +1,8 @@
 //===- TensorBytes.h - elements of constants as ONNX stores them ----------===//
 //
-// Conversion between MLIR's constants and ONNX's raw data: little-endian, bool one
-// byte, 4-bit types two and 2-bit types four to a byte, first element lowest.
-// Plans, kernels and files all use that form.
+// Conversion between MLIR's constants and ONNX's raw data: little-endian, bool
+// one byte, 4-bit types two and 2-bit types four to a byte, first element
+// lowest. Plans, kernels and files all use that form.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_LIB_SUPPORT_TENSORBYTES_H
@@ -23,12 +23,12 @@ using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 /// Bits an element takes in ONNX's form (bool: 8); 0 for types that have none.
 unsigned packedBits(mlir::Type elementType);
 
-/// Bytes that a tensor of static shape takes in ONNX's form; none if the shape is
-/// dynamic, the type has no such form, or the number is beyond 2^62.
+/// Bytes that a tensor of static shape takes in ONNX's form; none if the shape
+/// is dynamic, the type has no such form, or the number is beyond 2^62.
 std::optional<int64_t> packedSize(mlir::ShapedType type);
 
-/// The elements of a constant in ONNX's form. Fails on a constant that is neither
-/// dense nor a resource.
+/// The elements of a constant in ONNX's form. Fails on a constant that is
+/// neither dense nor a resource.
 mlir::FailureOr<std::vector<char>> packedBytes(mlir::ElementsAttr value);
 
 /// The constant of `type` (static shape) with these bytes; their number must be
@@ -37,8 +37,8 @@ mlir::DenseElementsAttr elementsFromBytes(mlir::RankedTensorType type,
                                           llvm::ArrayRef<char> bytes);
 
 /// The elements in a serialized TensorProto that keeps them in typed fields
-/// (float_data, int32_data, …) or in raw_data, in ONNX's form. `type` says how many
-/// of which type there must be.
+/// (float_data, int32_data, …) or in raw_data, in ONNX's form. `type` says how
+/// many of which type there must be.
 mlir::FailureOr<std::vector<char>>
 bytesOfTensorProto(llvm::ArrayRef<char> message, mlir::RankedTensorType type,
                    EmitError error);

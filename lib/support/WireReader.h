@@ -14,10 +14,15 @@
 namespace sol {
 
 /// How a field is encoded; groups are refused.
-enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+enum class WireType : uint8_t {
+  Varint = 0,
+  Fixed64 = 1,
+  Bytes = 2,
+  Fixed32 = 5
+};
 
-/// One field of a message. `value` holds numbers, `bytes` what is length-delimited;
-/// `raw` is the whole field with its tag.
+/// One field of a message. `value` holds numbers, `bytes` what is
+/// length-delimited; `raw` is the whole field with its tag.
 struct WireField {
   uint32_t number = 0;
   WireType type = WireType::Varint;

@@ -1,7 +1,7 @@
 """What the schemas alone do not say about operators: results' types, changes of meaning, purity."""
 
 # Versions (from 7 on) at which the meaning or the form of an operator changed. The importer has a rewrite for each
-# (lib/import/Upgrade*.cpp) or refuses the older version. Every version up to 6 counts as changed.
+# (lib/import/upgrade/) or refuses the older version. Every version up to 6 counts as changed.
 CHANGED = {
     "BatchNormalization": [7, 9, 14],
     "Clip": [11],
