@@ -17,17 +17,22 @@ void registerProductKernels() {
   nn::registerMatMulKernels();
   nn::registerIntegerMatMulKernels();
   nn::registerConvolutionKernels();
+  nn::registerPoolKernels();
 }
 
 void registerNormalizationKernels() {
   nn::registerLayerNormKernels();
   nn::registerSkipNormKernels();
+  nn::registerChannelNormKernels();
+  nn::registerAxisNormKernels();
+  nn::registerGeluKernels();
 }
 
 void registerAttentionKernels() {
   nn::registerOnnxAttentionKernels();
   nn::registerRotaryKernels();
   nn::registerGroupQueryKernels();
+  nn::registerMultiHeadKernels();
 }
 
 void registerQuantizedKernels() {

@@ -19,23 +19,39 @@ namespace {
 
 constexpr int64_t groupRows = 16;
 
+int64_t padded(int64_t size) {
+  return (size + panelWidth - 1) / panelWidth * panelWidth;
+}
+
+int64_t groupCount(const AttentionSizes &s) {
+  int64_t rows = s.queryHeads / s.keyHeads * s.queries;
+  return s.batch * s.keyHeads * ((rows + groupRows - 1) / groupRows);
+}
+
+/// Elements that one group works in.
+int64_t groupWorkspace(const AttentionSizes &s) {
+  int64_t keys = padded(s.keys);
+  return groupRows * (keys + s.headSize + panelWidth + padded(s.valueSize)) +
+         panelWidth * std::max(keys, s.headSize) +
+         std::max(s.headSize, s.valueSize);
+}
+
+int64_t pieceCount(int threads, const AttentionSizes &s) {
+  return std::max<int64_t>(
+      1, std::min<int64_t>(groupCount(s), 4 * int64_t(threads)));
+}
+
 /// Buffers and loops for one group of rows.
 template <typename T> class Group {
 public:
-  static int64_t workspace(const AttentionProblem<T> &p) {
-    int64_t keys = paddedKeys(p);
-    return groupRows * (keys + p.headSize + panelWidth) +
-           panelWidth * std::max(keys, p.headSize) +
-           groupRows * paddedValues(p) + std::max(p.headSize, p.valueSize);
-  }
   Group(const AttentionProblem<T> &problem, T *buffer) : p(problem) {
-    keys = paddedKeys(p);
+    keys = padded(p.keys);
     scores = buffer;
     queries = scores + groupRows * keys;
     sums = queries + groupRows * p.headSize;
     panel = sums + groupRows * panelWidth;
     results = panel + panelWidth * std::max(keys, p.headSize);
-    row = results + groupRows * paddedValues(p);
+    row = results + groupRows * padded(p.valueSize);
   }
 
   /// Rows [first, first + count) of the (head in group, query) pairs.
@@ -67,7 +83,7 @@ public:
     weighRows(count);
     for (int64_t r = 0; r < count; ++r)
       p.store(b, places[r].head, places[r].query,
-              results + r * paddedValues(p));
+              results + r * padded(p.valueSize));
   }
 
 private:
@@ -75,13 +91,6 @@ private:
     int64_t head, query;
     KeyRange range;
   };
-  static int64_t paddedKeys(const AttentionProblem<T> &p) {
-    return (p.keys + panelWidth - 1) / panelWidth * panelWidth;
-  }
-  static int64_t paddedValues(const AttentionProblem<T> &p) {
-    return (p.valueSize + panelWidth - 1) / panelWidth * panelWidth;
-  }
-
   void scoreRows(int64_t count) {
     for (int64_t j = begin / panelWidth * panelWidth; j < end;
          j += panelWidth) {
@@ -160,7 +169,7 @@ private:
   }
 
   void weighRows(int64_t count) {
-    int64_t width = paddedValues(p);
+    int64_t width = padded(p.valueSize);
     for (int64_t column = 0; column < width; column += panelWidth) {
       int64_t columns = std::min(panelWidth, p.valueSize - column);
       for (int64_t j = begin; j < end; ++j) {
@@ -185,23 +194,33 @@ private:
 
 } // namespace
 
+int64_t attendWorkspace(int threads, const AttentionSizes &sizes) {
+  return sizes.keyHeads > 0 ? pieceCount(threads, sizes) * groupWorkspace(sizes)
+                            : 0;
+}
+
 template <typename T>
-absl::Status attend(KernelContext &context,
-                    const AttentionProblem<T> &problem) {
+absl::Status attend(KernelContext &context, const AttentionProblem<T> &problem,
+                    T *workspace) {
   if (problem.batch * problem.queryHeads * problem.queries == 0)
     return absl::OkStatus();
+  AttentionSizes sizes{problem.batch,    problem.queryHeads, problem.keyHeads,
+                       problem.queries,  problem.keys,       problem.headSize,
+                       problem.valueSize};
+  int threads = context.threadCount();
+  int64_t groups = groupCount(sizes), pieces = pieceCount(threads, sizes);
+  int64_t each = groupWorkspace(sizes);
   int64_t rows = problem.queryHeads / problem.keyHeads * problem.queries;
   int64_t perHead = (rows + groupRows - 1) / groupRows;
-  int64_t groups = problem.batch * problem.keyHeads * perHead;
-  int64_t pieces = std::max<int64_t>(
-      1, std::min<int64_t>(groups, 4 * int64_t(context.threadCount())));
-  int64_t each = Group<T>::workspace(problem);
-  ScratchLayout layout;
-  size_t buffers = layout.add<T>(pieces * each);
-  SOL_NN_TRY(layout.take(context));
+  if (!workspace) {
+    ScratchLayout layout;
+    size_t buffers = layout.add<T>(attendWorkspace(threads, sizes));
+    SOL_NN_TRY(layout.take(context));
+    workspace = layout.at<T>(buffers);
+  }
   context.parallelFor(pieces, 1, [&](int64_t firstPiece, int64_t lastPiece) {
     for (int64_t piece = firstPiece; piece < lastPiece; ++piece) {
-      Group<T> group(problem, layout.at<T>(buffers) + piece * each);
+      Group<T> group(problem, workspace + piece * each);
       for (int64_t g = groups * piece / pieces,
                    last = groups * (piece + 1) / pieces;
            g < last; ++g) {
@@ -214,7 +233,9 @@ absl::Status attend(KernelContext &context,
   return absl::OkStatus();
 }
 
-template absl::Status attend(KernelContext &, const AttentionProblem<float> &);
-template absl::Status attend(KernelContext &, const AttentionProblem<double> &);
+template absl::Status attend(KernelContext &, const AttentionProblem<float> &,
+                             float *);
+template absl::Status attend(KernelContext &, const AttentionProblem<double> &,
+                             double *);
 
 } // namespace sol::nn

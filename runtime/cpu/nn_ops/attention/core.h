@@ -55,9 +55,18 @@ template <typename T> struct AttentionProblem {
       store;
 };
 
-/// Runs on all workers; sums do not depend on how rows are grouped.
+/// Sizes that say how much workspace an attention needs.
+struct AttentionSizes {
+  int64_t batch, queryHeads, keyHeads, queries, keys, headSize, valueSize;
+};
+/// Elements of workspace for `attend` with that many workers.
+int64_t attendWorkspace(int threads, const AttentionSizes &sizes);
+
+/// Runs on all workers; sums do not depend on how rows are grouped. `workspace`
+/// holds `attendWorkspace` elements; without it the context is asked for them.
 template <typename T>
-absl::Status attend(KernelContext &context, const AttentionProblem<T> &problem);
+absl::Status attend(KernelContext &context, const AttentionProblem<T> &problem,
+                    T *workspace = nullptr);
 
 } // namespace sol::nn
 
