@@ -11,7 +11,7 @@ config.name = "sol"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 # data: models and cases for test/e2e; a stage's Inputs are read by its tests.
-config.excludes = ["data", "e2e", "unit", "Inputs", "CMakeLists.txt"]
+config.excludes = ["data", "e2e", "scripts", "unit", "Inputs", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.sol_source_root, "test")
 config.test_exec_root = os.path.join(config.sol_binary_root, "test")
 
