@@ -11,6 +11,7 @@ Rows of padding are not compared: exporters leave different things there.
 """
 import json
 from pathlib import Path
+import shutil
 
 import pytest
 
@@ -104,6 +105,22 @@ def test_model(name, flags, tools, tmp_path):
             continue
         faults += [f"{data_set.name} ({run}): {fault}" for fault in judge.faults(inputs, given, got)]
     assert not faults, f"{name}, {judge.kind}: {len(faults)} faults\n" + "\n".join(faults[:12])
+
+
+def test_encoder_and_decoder_in_one_plan(tools, tmp_path):
+    """Two graphs become two functions of a plan; each gives what it gives alone."""
+    names = {"encoder": "t5-optimum-encoder-opset18", "decoder": "t5-optimum-decoder-merged-opset18"}
+    for function, name in names.items():
+        shutil.copyfile(MODELS / name / "model.onnx", tmp_path / f"{function}.onnx")
+    plan = tmp_path / "plan.bin"
+    program.succeed([tools / "sol-compile", tmp_path / "encoder.onnx", tmp_path / "decoder.onnx", "-o", plan])
+    for function, name in names.items():
+        data_set, outputs = MODELS / name / "test_data_set_0", tmp_path / function
+        outputs.mkdir()
+        program.succeed([tools / "sol-run", plan, "--function", function, "--inputs", data_set, "--outputs", outputs])
+        inputs, given = tensors.load_all(data_set, "input"), tensors.load_all(data_set, "output")
+        faults = Judge(MODELS / name).faults(inputs, given, tensors.load_all(outputs, "output"))
+        assert not faults, f"{function}: {faults}"
 
 
 def test_there_are_models():

@@ -88,6 +88,15 @@ def test_statistics_on_standard_error(tools, build_folder):
 
 
 @pytest.mark.xdist_group("text")
+@pytest.mark.parametrize("flags", [("--chunk", "3"), ("--chunk", "1"), ("--threads", "1"), ("--threads", "2", "--chunk", "5")],
+                         ids=" ".join)
+def test_chunks_and_threads_change_nothing(flags, tools, build_folder):
+    plan = make_plan(GRAPHS[0], build_folder, tools)
+    prompt = PROMPTS[2]  # the closest race between two tokens
+    same_text(greedy(tools, plan, prompt, "--raw", "--prompt", prompt["prompt"], *flags), prompt["text"])
+
+
+@pytest.mark.xdist_group("text")
 @pytest.mark.parametrize("budget", ["prompt", "generation"])
 def test_context_limit(budget, tools, build_folder, tmp_path):
     """Beyond the context of the plan is an error that gives both numbers."""
