@@ -228,10 +228,11 @@ void benchMatMul(BenchContext &context, const Machine &machine, int64_t batch,
       tensorOf(DType::F32, {}, c.data()));
   double flops =
       2.0 * static_cast<double>(batch * rows * depth * columns) / seconds;
-  std::printf("matmul float32 B=%-3ld M=%-4ld K=%-5ld N=%-6ld %8.1f us  %7.2f "
-              "GFLOP/s (%3.0f %% of peak)\n",
-              batch, rows, depth, columns, seconds * 1e6, flops / 1e9,
-              100 * flops / machine.flopsPerSecond);
+  double bytes = static_cast<double>(b.size()) * 4 / seconds;
+  std::printf("matmul float32 B=%-3ld M=%-4ld K=%-5ld N=%-6ld %8.1f us  %6.2f "
+              "GB/s  %7.2f GFLOP/s (%3.0f %% of peak)\n",
+              batch, rows, depth, columns, seconds * 1e6, bytes / 1e9,
+              flops / 1e9, 100 * flops / machine.flopsPerSecond);
 }
 
 void benchAttention(BenchContext &context, const Machine &machine,
@@ -306,6 +307,7 @@ int main(int argc, char **argv) {
   benchMatMul(context, machine, 1, 128, 576, 1536);
   benchMatMul(context, machine, 9, 128, 64, 128);
   benchMatMul(context, machine, 1, 1, 576, 1536);
+  benchMatMul(context, machine, 1, 1, 576, 49152);
   for (int64_t length : {128, 1024, 8192})
     benchAttention(context, machine, 1, length, false);
   benchAttention(context, machine, 128, 128, true);

@@ -63,6 +63,7 @@ struct Attention {
   Dims maskSteps;
   float scale = 1, softcap = 0;
   MaskedRows maskedRows = MaskedRows::Zero;
+  bool cached = false;
   int64_t group() const { return queryHeads / keys.heads; }
 };
 
@@ -125,6 +126,7 @@ absl::StatusOr<Attention> describe(const KernelCall &call, Inputs in) {
   SOL_NN_ASSIGN(int64_t cached, call.attributes.integer("cached", 0));
   SOL_NN_TRY(readPositions(in[1], "key", cached != 0, attention.keys));
   SOL_NN_TRY(readPositions(in[2], "value", cached != 0, attention.values));
+  attention.cached = cached != 0;
   attention.query = &in[0];
   attention.batch = in[0].dims[0];
   attention.queryHeads = in[0].dims[1];
@@ -391,8 +393,7 @@ absl::Status runAttention(const KernelCall &call, KernelContext &context,
   SOL_NN_ASSIGN(Attention attention, describe(call, in));
   if (out[0].size() == 0)
     return absl::OkStatus();
-  if (call.attributes.has("cached") &&
-      (!attention.keys.cache != !attention.values.cache))
+  if (attention.cached && (!attention.keys.cache || !attention.values.cache))
     return invalid("operands `key` and `value` must both be caches");
   int64_t rowsEach = rowsPerBlock(attention, context.threadCount());
   int64_t groupRows = attention.group() * attention.steps;

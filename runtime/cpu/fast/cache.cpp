@@ -14,6 +14,11 @@
 namespace sol::fast {
 namespace {
 
+absl::Status noCache() {
+  return absl::FailedPreconditionError(
+      "operand `cache` has no memory; caches live in a session");
+}
+
 absl::Status inferAppend(const KernelCall &call, Inputs in, Outputs out) {
   SOL_NN_TRY(checkCount(in, 2, 2));
   SOL_NN_TRY(checkCache(in[0], "cache"));
@@ -32,6 +37,8 @@ absl::Status inferAppend(const KernelCall &call, Inputs in, Outputs out) {
 
 absl::Status runAppend(const KernelCall &call, KernelContext &context,
                        Inputs in, Outputs out) {
+  if (!in[0].data)
+    return noCache();
   KvCache &cache = *static_cast<KvCache *>(in[0].data);
   const Tensor &step = in[1];
   int64_t positions = step.dims[2];
@@ -98,6 +105,8 @@ absl::Status inferRead(const KernelCall &call, Inputs in, Outputs out) {
 /// Positions that a shorter row lacks read as zero.
 absl::Status runRead(const KernelCall &call, KernelContext &context, Inputs in,
                      Outputs out) {
+  if (!in[0].data)
+    return noCache();
   const KvCache &cache = *in[0].as<KvCache>();
   int64_t length = in[0].dims[2];
   auto bytes = static_cast<size_t>(cache.headDim * (bitWidth(cache.type) / 8));

@@ -124,7 +124,7 @@ absl::Status runLinear(const KernelCall &call, KernelContext &context,
   simd::Storage type = storageOf(weight.type);
   int64_t panels = (linear.columns + 15) / 16;
   ProductCut cut = cutProduct(linear.rows, linear.depth, linear.columns,
-                              context.threadCount());
+                              linear.packed, context.threadCount());
   // Neighbouring pieces share columns, so that a panel is read once.
   auto piece = [&](int64_t index) {
     int64_t row = index % cut.rowPieces * cut.rowsEach;

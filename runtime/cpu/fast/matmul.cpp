@@ -91,7 +91,7 @@ absl::Status multiply(KernelContext &context, const MatrixProduct &product,
   int64_t strideB = transposed ? right.columnStep : right.rowStep;
   int64_t panels = (product.columns + 15) / 16;
   ProductCut cut = cutProduct(product.rows, product.depth, product.columns,
-                              context.threadCount());
+                              false, context.threadCount());
   auto piece = [&](int64_t index) {
     int64_t batch = index / cut.pieces();
     index %= cut.pieces();

@@ -19,12 +19,12 @@ absl::Status checkStorage(const Tensor &tensor, std::string_view name) {
   return nn::checkType(tensor, name, {DType::F32, DType::F16, DType::BF16});
 }
 
-ProductCut cutProduct(int64_t rows, int64_t depth, int64_t columns,
+ProductCut cutProduct(int64_t rows, int64_t depth, int64_t columns, bool packed,
                       int threads) {
   ProductCut cut;
   int64_t panels = (columns + 15) / 16;
   // Few rows run fastest over several panels side by side.
-  cut.panelsEach = rows <= 3 ? 4 : 1;
+  cut.panelsEach = rows > 3 ? 1 : packed ? 4 : 16;
   cut.panelPieces = (panels + cut.panelsEach - 1) / cut.panelsEach;
   cut.rowsEach = std::max<int64_t>(rows, 1);
   cut.rowPieces = 1;

@@ -34,7 +34,8 @@ struct ProductCut {
   int64_t grain; ///< pieces that are worth handing to another thread
   int64_t pieces() const { return rowPieces * panelPieces; }
 };
-ProductCut cutProduct(int64_t rows, int64_t depth, int64_t columns,
+/// `packed` says that B lies in panels; in plain order wider pieces pay.
+ProductCut cutProduct(int64_t rows, int64_t depth, int64_t columns, bool packed,
                       int threads);
 
 /// Rows per parallel piece so that each has about `work` elements.
