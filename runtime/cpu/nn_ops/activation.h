@@ -41,6 +41,7 @@ struct Activation {
     Tanh,
     Sigmoid,
     Gelu,
+    GeluTanh,
     Silu,
     HardSigmoid,
     Elu
@@ -83,6 +84,8 @@ struct Activation {
       return elementary::sigmoid(x);
     case Kind::Gelu:
       return geluExact(x);
+    case Kind::GeluTanh:
+      return geluTanh(x);
     case Kind::Silu:
       return swish(x, 1);
     case Kind::HardSigmoid: {

@@ -117,14 +117,23 @@ private:
       if (p.watched)
         p.scores(stage, b, place.head, place.query, s);
     };
+    auto roundScores = [&] {
+      if (p.scoreType != DType::None)
+        roundThrough(p.scoreType, s + begin, end - begin);
+    };
+    roundScores();
     watch(0);
-    if (p.softcap > 0)
+    if (p.softcap > 0) {
       for (int64_t j = begin; j < end; ++j)
         s[j] = p.softcap * elementary::tanh(s[j] / p.softcap);
+      roundScores();
+    }
     watch(1);
     bool seen = range.begin < range.end;
     if (seen && !p.plain)
       seen = p.bias(b, place.head, place.query, range, s);
+    if (!p.plain)
+      roundScores();
     constexpr T masked = -std::numeric_limits<T>::infinity();
     if (p.watched) {
       std::fill(s + begin, s + std::clamp(range.begin, begin, end), masked);

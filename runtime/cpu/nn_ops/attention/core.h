@@ -10,6 +10,7 @@
 #define SOL_RUNTIME_CPU_NN_OPS_ATTENTION_CORE_H
 
 #include "runtime/cpu/kernel.h"
+#include "runtime/cpu/tensor.h"
 
 namespace sol::nn {
 
@@ -26,6 +27,8 @@ template <typename T> struct AttentionProblem {
   int64_t headSize = 0, valueSize = 0;
   T scoreScale = 1; ///< on q.k; 1 if the rows come scaled
   T softcap = 0;    ///< 0: none
+  /// Scores are rounded to this type after each step; None: not at all.
+  DType scoreType = DType::None;
   /// Compute scores of keys out of the range too, for `scores`.
   bool allScores = false;
 

@@ -335,27 +335,18 @@ public:
       storeRow(row, g.query.size, out[0],
                ((b * g.query.length + i) * g.query.heads + h) * g.query.size);
     };
-    AttentionProblem<float> problem{g.batch,
-                                    g.query.heads,
-                                    g.key.heads,
-                                    g.query.length,
-                                    g.total,
-                                    g.query.size,
-                                    g.value.size,
-                                    g.scale,
-                                    g.softcap,
-                                    false,
-                                    query,
-                                    key,
-                                    value,
-                                    visible,
-                                    g.bias == nullptr,
-                                    bias,
-                                    g.sink || g.smooth ? sinks.data() : nullptr,
-                                    round,
-                                    false,
-                                    scores,
-                                    store};
+    AttentionProblem<float> problem{
+        g.batch,      g.query.heads,
+        g.key.heads,  g.query.length,
+        g.total,      g.query.size,
+        g.value.size, g.scale,
+        g.softcap,    DType::None,
+        false,        query,
+        key,          value,
+        visible,      g.bias == nullptr,
+        bias,         g.sink || g.smooth ? sinks.data() : nullptr,
+        round,        false,
+        scores,       store};
     return attend(context, problem);
   }
 

@@ -149,11 +149,12 @@ public:
     };
     AttentionSizes s = m.sizes();
     AttentionProblem<float> problem{
-        s.batch,    s.queryHeads, s.keyHeads, s.queries, s.keys,
-        s.headSize, s.valueSize,  m.scale,    0.0f,      false,
-        query,      key,          value,      visible,   !m.mask && !m.bias,
-        bias,       nullptr,      round,      false,     scores,
-        store};
+        s.batch, s.queryHeads, s.keyHeads,  s.queries,
+        s.keys,  s.headSize,   s.valueSize, m.scale,
+        0.0f,    DType::None,  false,       query,
+        key,     value,        visible,     !m.mask && !m.bias,
+        bias,    nullptr,      round,       false,
+        scores,  store};
     return attend(context, problem, workspace);
   }
 

@@ -280,6 +280,7 @@ public:
                                 a.value.size,
                                 T(1),
                                 T(a.softcap),
+                                in[0].type,
                                 watched != nullptr,
                                 query,
                                 key,

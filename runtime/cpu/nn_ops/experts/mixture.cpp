@@ -141,7 +141,11 @@ absl::Status readActivation(const KernelCall &call, MixtureCall &result) {
   if (result.fusion != 0)
     return invalid("attribute `swiglu_fusion` is ", result.fusion,
                    " with activation `", name, "`, must be 0");
-  return result.activation.setKind(name);
+  SOL_NN_TRY(result.activation.setKind(name));
+  // Experts use the tanh form where others use the error function.
+  if (result.activation.kind == Activation::Kind::Gelu)
+    result.activation.kind = Activation::Kind::GeluTanh;
+  return absl::OkStatus();
 }
 
 /// Sizes, from the second matrix [experts, width, inner].
@@ -197,7 +201,8 @@ absl::StatusOr<MixtureCall> describe(const KernelCall &call, Inputs in,
   for (size_t i = 14; quantized && i < in.size(); ++i)
     if (operandAt(in, i))
       return invalid("operand ", i, " is not supported");
-  SOL_NN_TRY(result.routing.read(call, in[1], result.tokens, result.experts));
+  SOL_NN_TRY(result.routing.read(call, in[1], result.tokens, result.experts,
+                                 quantized));
   return result;
 }
 

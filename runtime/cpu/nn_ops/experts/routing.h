@@ -23,8 +23,10 @@ struct Routing {
   int64_t count = 0;       ///< experts a token
   bool normalized = false; ///< weights of the chosen sum to one
 
+  /// Checks operand and attributes. QMoE takes the softmax over the chosen
+  /// experts whatever its attribute says: `alwaysNormalize`.
   absl::Status read(const KernelCall &call, const Tensor &logits,
-                    int64_t tokens, int64_t expertCount) {
+                    int64_t tokens, int64_t expertCount, bool alwaysNormalize) {
     experts = expertCount;
     SOL_NN_TRY(checkType(logits, "router_probs",
                          {DType::F32, DType::F16, DType::BF16}));
@@ -35,7 +37,7 @@ struct Routing {
                      "]");
     SOL_NN_ASSIGN(int64_t normalize,
                   call.attributes.integer("normalize_routing_weights", 0));
-    normalized = normalize != 0;
+    normalized = alwaysNormalize || normalize != 0;
     SOL_NN_ASSIGN(int64_t sparse,
                   call.attributes.integer("use_sparse_mixer", 0));
     if (sparse != 0)
