@@ -18,11 +18,6 @@ namespace sol::nn {
 namespace recognize {
 namespace {
 
-bool isProductType(Value value) {
-  Type type = getElementTypeOrSelf(value);
-  return type.isF32() || type.isF16();
-}
-
 /// A known matrix, and whether rows of it are columns of the product's.
 struct Matrix {
   Value value;
@@ -59,7 +54,7 @@ std::optional<Matrix> knownMatrix(Value value, bool transposed,
   }
   auto type = ranked(value);
   if (!type || type.getRank() != 2 || !type.hasStaticShape() ||
-      !isKnown(value) || !isProductType(value))
+      !isKnown(value) || !isFloatStorage(value))
     return std::nullopt;
   if (WeightOp weight = transposedInFold(value)) {
     OpBuilder::InsertionGuard guard(rewriter);
@@ -165,7 +160,7 @@ struct RecognizeLinearPass
       if (isOnnx(op, "MatMul") && isKnown(skipNoOps(op->getOperand(1))))
         remarkMissed(op, "linear",
                      "its matrix is not of rank 2, or of another "
-                     "element type than float32 and float16");
+                     "element type than kernels take");
     });
   }
 };

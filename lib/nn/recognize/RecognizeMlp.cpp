@@ -146,8 +146,7 @@ struct GeluFromArithmetic : RewritePattern {
                                 PatternRewriter &rewriter) const override {
     Value result = op->getResult(0);
     auto match = matchGelu(op);
-    if (!match || !getElementTypeOrSelf(result).isF32() ||
-        !sameShape(match->first, result))
+    if (!match || !isFloatStorage(result) || !sameShape(match->first, result))
       return failure();
     remarkFound(op, "gelu");
     rewriter.replaceOp(
@@ -170,7 +169,7 @@ struct ActivationFromOperator : RewritePattern {
                                 PatternRewriter &rewriter) const override {
     Value x = operandOrNull(op, 0), bias = operandOrNull(op, 1);
     Type type = op->getResult(0).getType();
-    if (!x || !getElementTypeOrSelf(x).isF32())
+    if (!x || !isFloatStorage(x))
       return failure();
     Location loc = op->getLoc();
     if (bias)
@@ -221,7 +220,7 @@ struct GateFromProduct : RewritePattern {
       return activation && skipNoOps(up) != skipNoOps(activation->first) &&
              sameShape(activation->first, up) && sameShape(up, result);
     });
-    if (!found || !getElementTypeOrSelf(result).isF32())
+    if (!found || !isFloatStorage(result))
       return failure();
     remarkFound(op, "gate");
     rewriter.replaceOpWithNewOp<GateOp>(

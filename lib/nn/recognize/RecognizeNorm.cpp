@@ -20,6 +20,11 @@ namespace {
 
 bool isFloat32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
+/// Whether something uses result `index`, which may not be there.
+bool isUsed(Operation *op, unsigned index) {
+  return index < op->getNumResults() && !op->getResult(index).use_empty();
+}
+
 /// Whether `scale` holds one number for each entry of the last axis of `x`.
 bool fitsLastAxis(Value scale, Value x) {
   return rankOf(scale) == 1 && staticSize(scale, 0) > 0 &&
@@ -218,8 +223,8 @@ struct FromRmsOperator : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     Value x = operandOrNull(op, 0), scale = operandOrNull(op, 1);
-    if (!x || !scale || !isFloat32(x) || !fitsLastAxis(scale, x) ||
-        resultOrNull(op, 1) ||
+    if (!x || !scale || !isFloatStorage(x) || !fitsLastAxis(scale, x) ||
+        isUsed(op, 1) ||
         fromStart(intAttr(op, "axis", -1), rankOf(x)) != rankOf(x) - 1)
       return failure();
     Value norm =
@@ -244,8 +249,8 @@ struct FromSkipOperator : RewritePattern {
           scale = operandOrNull(op, 2);
     Value shift = layer ? operandOrNull(op, 3) : Value();
     Value bias = operandOrNull(op, layer ? 4 : 3);
-    if (!x || !skip || !scale || !isFloat32(x) || !sameShape(x, skip) ||
-        !fitsLastAxis(scale, x) || resultOrNull(op, 1) || resultOrNull(op, 2) ||
+    if (!x || !skip || !scale || !isFloatStorage(x) || !sameShape(x, skip) ||
+        !fitsLastAxis(scale, x) || isUsed(op, 1) || isUsed(op, 2) ||
         (bias && !fitsLastAxis(bias, x)) || (shift && !fitsLastAxis(shift, x)))
       return failure();
     Location loc = op->getLoc();

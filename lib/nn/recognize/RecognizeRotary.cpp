@@ -175,9 +175,8 @@ struct FromArithmetic : RewritePattern {
                                 PatternRewriter &rewriter) const override {
     auto match = isOnnx(op, "Add") ? matchSum(op) : matchConcat(op);
     if (!match || rankOf(match->x.root) != 4 ||
-        !getElementTypeOrSelf(match->x.root).isF32() ||
-        !getElementTypeOrSelf(match->cos).isF32() ||
-        !getElementTypeOrSelf(match->sin).isF32())
+        !isFloatStorage(match->x.root) || !isFloatStorage(match->cos) ||
+        !isFloatStorage(match->sin))
       return failure();
     Value result = op->getResult(0);
     for (int64_t axis = 0; axis < 3; ++axis)

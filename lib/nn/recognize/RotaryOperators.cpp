@@ -53,9 +53,8 @@ struct FromOperator : RewritePattern {
           sin = operandOrNull(op, microsoft ? 3 : 2),
           positions = operandOrNull(op, microsoft ? 1 : 3);
     int64_t rank = rankOf(x), heads = intAttr(op, "num_heads", 0);
-    if (!x || !cos || !sin || !getElementTypeOrSelf(x).isF32() ||
-        !getElementTypeOrSelf(cos).isF32() ||
-        !getElementTypeOrSelf(sin).isF32() || floatAttr(op, "scale", 1) != 1 ||
+    if (!x || !cos || !sin || !isFloatStorage(x) || !isFloatStorage(cos) ||
+        !isFloatStorage(sin) || floatAttr(op, "scale", 1) != 1 ||
         intAttr(op, "is_packed_batching", 0) != 0)
       return failure();
     int64_t rotated = 2 * staticSize(cos, -1);

@@ -39,7 +39,8 @@ struct FromAttention : RewritePattern {
         (operandOrNull(op, 4) == nullptr) != (operandOrNull(op, 5) == nullptr))
       return true;
     for (Value operand : {query, key, value})
-      if (!getElementTypeOrSelf(operand).isF32() ||
+      if (!isFloatStorage(operand) ||
+          getElementTypeOrSelf(operand) != getElementTypeOrSelf(query) ||
           rankOf(operand) != rankOf(query))
         return true;
     return rankOf(query) != 3 && rankOf(query) != 4;
@@ -102,7 +103,7 @@ struct FromAttention : RewritePattern {
       return failure();
     Value mask = operandOrNull(op, 3);
     bool isFlag = mask && getElementTypeOrSelf(mask).isInteger(1);
-    if (mask && !isFlag && !getElementTypeOrSelf(mask).isF32())
+    if (mask && !isFlag && !isFloatStorage(mask))
       return failure();
     if (mask && !maskFits(mask, query, parts.key))
       return failure();

@@ -61,7 +61,7 @@ static std::optional<Mask> choiceOfZeroAndLow(Value value) {
   int64_t rank = rankOf(condition);
   auto ifTrue = scalarConstant(where->getOperand(1), rank);
   auto ifFalse = scalarConstant(where->getOperand(2), rank);
-  if (rank < 0 || !ifTrue || !ifFalse)
+  if (rank < 0 || !ifTrue || !ifFalse || !isFloatStorage(value))
     return std::nullopt;
   bool inverted = *ifFalse == 0;
   double low = inverted ? *ifTrue : *ifFalse;
@@ -92,8 +92,6 @@ static std::optional<Mask> productWithLow(Value value) {
 }
 
 Mask maskFromNumbers(Value added) {
-  if (!getElementTypeOrSelf(added).isF32())
-    return Mask{added};
   if (auto mask = choiceOfZeroAndLow(added))
     return *mask;
   if (auto mask = productWithLow(added))
@@ -103,7 +101,7 @@ Mask maskFromNumbers(Value added) {
 
 std::optional<Mask> maskFromChoice(Value value, Value &scores) {
   Operation *where = madeBy(value, "Where");
-  if (!where || !getElementTypeOrSelf(value).isF32())
+  if (!where || !isFloatStorage(value))
     return std::nullopt;
   for (bool inverted : {false, true}) {
     Value kept = where->getOperand(inverted ? 2 : 1);

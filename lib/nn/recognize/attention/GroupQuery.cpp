@@ -45,8 +45,10 @@ static StringRef whyOutOfReach(Operation *op) {
   for (unsigned i :
        {Query, Key, Value_, PastKey, PastValue, Cosines, Sines, Bias, Sinks})
     if (Value operand = operandOrNull(op, i))
-      if (!getElementTypeOrSelf(operand).isF32())
-        return "it is not computed in float32";
+      if (!isFloatStorage(operand) ||
+          getElementTypeOrSelf(operand) !=
+              getElementTypeOrSelf(op->getOperand(Query)))
+        return "element types differ or are no floats";
   if (!operandOrNull(op, Query) || !operandOrNull(op, LastIndices) ||
       !operandOrNull(op, TotalLength) ||
       !operandOrNull(op, Key) != !operandOrNull(op, Value_) ||

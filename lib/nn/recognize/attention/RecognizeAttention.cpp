@@ -125,8 +125,9 @@ StringRef whyUnfit(const AttentionParts &parts, Value result) {
   if (rankOf(q) != 4 || rankOf(k) != 4 || rankOf(v) != 4 || rankOf(result) != 4)
     return "queries, keys and values don't have four axes";
   for (Value operand : {q, k, v})
-    if (!getElementTypeOrSelf(operand).isF32())
-      return "it is not computed in float32";
+    if (!isFloatStorage(operand) ||
+        getElementTypeOrSelf(operand) != getElementTypeOrSelf(result))
+      return "element types differ or are no floats";
   if (!sameSize(q, 0, k, 0) || !sameSize(q, 0, v, 0))
     return "batches differ";
   int64_t heads = staticSize(q, 1), shared = staticSize(k, 1);
@@ -219,8 +220,7 @@ StringRef readLogits(Value logits, AttentionParts &parts,
   Value scores = skipNoOps(logits);
   auto isProduct = [](Value value) {
     double ignored = 1;
-    value =
-        takeFactor(takeSoftcap(takeFactor(value, ignored), ignored), ignored);
+    value = takeFactor(takeSoftcap(value, ignored), ignored);
     return madeBy(value, "MatMul") != nullptr;
   };
   Value before;

@@ -69,6 +69,11 @@ SmallVector<int64_t> intsAttr(Operation *op, StringRef name) {
               : SmallVector<int64_t>();
 }
 
+bool isFloatStorage(Value value) {
+  Type type = getElementTypeOrSelf(value);
+  return type.isF32() || type.isF16() || type.isBF16();
+}
+
 bool isKnown(Value value) {
   return value.getDefiningOp<ConstantOp>() || value.getDefiningOp<WeightOp>() ||
          value.getDefiningOp<FoldedOp>();

@@ -37,6 +37,9 @@ double floatAttr(mlir::Operation *op, llvm::StringRef name, double byDefault);
 /// Integers of an attribute of that name; empty if it is absent.
 llvm::SmallVector<int64_t> intsAttr(mlir::Operation *op, llvm::StringRef name);
 
+/// Whether the elements are float32, or a shorter float that kernels widen to
+/// it.
+bool isFloatStorage(mlir::Value value);
 /// Whether the value is known before the run (constant, weight, folded).
 bool isKnown(mlir::Value value);
 /// The number that all elements of a small constant equal.

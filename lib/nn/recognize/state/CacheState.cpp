@@ -83,11 +83,14 @@ SmallVector<Pair> findPairs(func::FuncOp function) {
     Operation *concat = madeBy(operand.get(), "Concat");
     if (!concat)
       continue;
+    auto isArgument = [&](Value part) {
+      auto argument = dyn_cast<BlockArgument>(skipNoOps(part));
+      return argument && argument.getOwner() == &block;
+    };
     BlockArgument past;
     for (Value part : concat->getOperands())
-      if (auto argument = dyn_cast<BlockArgument>(skipNoOps(part)))
-        if (argument.getOwner() == &block)
-          past = argument;
+      if (!past && isArgument(part))
+        past = cast<BlockArgument>(skipNoOps(part));
     if (!past)
       continue;
     StringRef why = whyNoCache(past, concat);
