@@ -126,6 +126,29 @@ struct FromGemm : RewritePattern {
   }
 };
 
+/// com.microsoft's product with transposed operands, of the second one only.
+struct FromFusedMatMul : RewritePattern {
+  FromFusedMatMul(MLIRContext *context)
+      : RewritePattern("onnx.microsoft.FusedMatMul", 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op->getOperand(0);
+    if (floatAttr(op, "alpha", 1) != 1 || intAttr(op, "transA", 0) != 0 ||
+        intAttr(op, "transBatchA", 0) != 0 ||
+        intAttr(op, "transBatchB", 0) != 0 || rankOf(x) < 2 || isKnown(x) ||
+        getElementTypeOrSelf(x) != getElementTypeOrSelf(op->getOperand(1)))
+      return failure();
+    auto matrix =
+        knownMatrix(op->getOperand(1), intAttr(op, "transB", 0) != 0, rewriter);
+    if (!matrix)
+      return failure();
+    rewriter.replaceOp(op, createLinear(rewriter, op, x, *matrix, {},
+                                        op->getResult(0).getType()));
+    return success();
+  }
+};
+
 /// In float32 only: a product in float16 is rounded before the addition.
 struct BiasIntoLinear : RewritePattern {
   BiasIntoLinear(MLIRContext *context)
@@ -154,7 +177,8 @@ struct RecognizeLinearPass
     : sol::nn::impl::NnRecognizeLinearPassBase<RecognizeLinearPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FromMatMul, FromGemm, BiasIntoLinear>(&getContext());
+    patterns.add<FromMatMul, FromGemm, FromFusedMatMul, BiasIntoLinear>(
+        &getContext());
     applyRecognisers(getOperation(), std::move(patterns));
     getOperation()->walk([](Operation *op) {
       if (isOnnx(op, "MatMul") && isKnown(skipNoOps(op->getOperand(1))))

@@ -162,10 +162,135 @@ struct FromGroupQuery : RewritePattern {
   }
 };
 
+/// com.microsoft's Attention of an encoder: one product makes queries, keys and
+/// values. A number is added where the mask, batch x keys, is 0, or behind as
+/// many keys as it says for each row.
+struct FromPackedAttention : RewritePattern {
+  FromPackedAttention(MLIRContext *context)
+      : RewritePattern("onnx.microsoft.Attention", 1, context) {}
+
+  static bool isOutOfReach(Operation *op) {
+    Value x = operandOrNull(op, 0), matrix = operandOrNull(op, 1),
+          bias = operandOrNull(op, 2), mask = operandOrNull(op, 3);
+    if (!x || !matrix || rankOf(x) != 3 || rankOf(matrix) != 2 ||
+        !isFloatStorage(x) || !isKnown(skipNoOps(matrix)) ||
+        getElementTypeOrSelf(x) != getElementTypeOrSelf(matrix) ||
+        (bias && !isKnown(skipNoOps(bias))))
+      return true;
+    for (unsigned i = 4; i < op->getNumOperands(); ++i)
+      if (operandOrNull(op, i))
+        return true;
+    bool isCount = mask && rankOf(mask) == 1;
+    if (mask && (!sameSize(mask, 0, x, 0) ||
+                 !(isCount || (rankOf(mask) == 2 && sameSize(mask, 1, x, 1)))))
+      return true;
+    return resultOrNull(op, 1) || intAttr(op, "unidirectional", 0) != 0 ||
+           intAttr(op, "do_rotary", 0) != 0 || op->hasAttr("qkv_hidden_sizes");
+  }
+
+  /// Whether each key takes part: batch x keys.
+  static Value createKept(Operation *op, Value mask,
+                          PatternRewriter &rewriter) {
+    Location loc = op->getLoc();
+    auto x = ranked(op->getOperand(0));
+    Type keys = typeOf({sizeText(x, 0), sizeText(x, 1)}, rewriter.getI1Type());
+    auto castTo = [&](Value value, Type type, int64_t number) {
+      return createOnnx(
+          rewriter, loc, "Cast", value, type,
+          rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(number)));
+    };
+    if (rankOf(mask) == 2)
+      return castTo(mask, keys, /*BOOL*/ 9);
+    Type integer = rewriter.getIntegerType(64);
+    auto scalar = RankedTensorType::get({}, integer);
+    auto number = [&](int64_t value) -> Value {
+      auto elements = DenseElementsAttr::get(scalar, ArrayRef<int64_t>{value});
+      return ConstantOp::create(rewriter, loc, scalar,
+                                cast<ElementsAttr>(elements));
+    };
+    Value length = createOnnx(
+        rewriter, loc, "Shape", op->getOperand(0),
+        RankedTensorType::get({1}, integer),
+        {rewriter.getNamedAttr("start", rewriter.getI64IntegerAttr(1)),
+         rewriter.getNamedAttr("end", rewriter.getI64IntegerAttr(2))});
+    length = createOnnx(rewriter, loc, "Squeeze", length, scalar);
+    Value range =
+        createOnnx(rewriter, loc, "Range", {number(0), length, number(1)},
+                   typeOf({sizeText(x, 1)}, integer));
+    Value counts = castTo(mask, typeOf({sizeText(x, 0)}, integer), /*INT64*/ 7);
+    return createOnnx(rewriter, loc, "Less",
+                      {range, createUnsqueeze(rewriter, loc, counts, 1)}, keys);
+  }
+
+  /// Numbers to add: batch x 1 x 1 x keys.
+  static Value createMask(Operation *op, Value mask,
+                          PatternRewriter &rewriter) {
+    Location loc = op->getLoc();
+    Value kept = createKept(op, mask, rewriter);
+    Type element = getElementTypeOrSelf(op->getOperand(0));
+    auto number = [&](double value) -> Value {
+      auto scalar = RankedTensorType::get({}, element);
+      auto elements =
+          DenseElementsAttr::get(scalar, rewriter.getFloatAttr(element, value));
+      return ConstantOp::create(rewriter, loc, scalar,
+                                cast<ElementsAttr>(elements));
+    };
+    Value numbers = createOnnx(
+        rewriter, loc, "Where",
+        {kept, number(0), number(floatAttr(op, "mask_filter_value", -10000))},
+        ranked(kept).clone(element));
+    return createUnsqueeze(rewriter, loc,
+                           createUnsqueeze(rewriter, loc, numbers, 1), 1);
+  }
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (isOutOfReach(op))
+      return failure();
+    Location loc = op->getLoc();
+    Value x = op->getOperand(0), matrix = op->getOperand(1);
+    int64_t heads = intAttr(op, "num_heads", 0), width = staticSize(matrix, 1);
+    auto type = ranked(x);
+    StringAttr batch = sizeText(type, 0), step = sizeText(type, 1);
+    if (heads < 1 || width < 1 || width % (3 * heads) != 0 || !batch || !step)
+      return failure();
+    int64_t hidden = width / 3, size = hidden / heads;
+    Value bias = operandOrNull(op, 2);
+    Value packed = LinearOp::create(
+        rewriter, loc,
+        typeOf({batch, step, rewriter.getStringAttr(Twine(width))},
+               type.getElementType()),
+        x, matrix, bias ? bias : createNone(rewriter, loc),
+        /*transposed=*/false, /*packed=*/false, /*columns=*/IntegerAttr());
+    AttentionParts parts;
+    auto part = [&](int64_t index) {
+      Value piece = createPiece(rewriter, loc, packed, index * hidden, hidden);
+      return splitHeads(rewriter, loc, piece, heads);
+    };
+    parts.query = part(0);
+    parts.key = part(1);
+    parts.value = part(2);
+    parts.scale = floatAttr(op, "scale", 0);
+    if (parts.scale == 0)
+      parts.scale = 1 / std::sqrt(double(size));
+    if (Value mask = operandOrNull(op, 3))
+      parts.mask = Mask{createMask(op, mask, rewriter)};
+    remarkFound(op, "attention");
+    AttentionOp attention =
+        createAttention(rewriter, loc, parts, parts.query.getType());
+    Value result =
+        mergeHeads(rewriter, loc, attention, op->getResult(0).getType());
+    rewriter.replaceAllUsesWith(op->getResult(0), result);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateAttentionOperators(RewritePatternSet &patterns) {
-  patterns.add<FromAttention, FromGroupQuery>(patterns.getContext());
+  patterns.add<FromAttention, FromGroupQuery, FromPackedAttention>(
+      patterns.getContext());
 }
 
 } // namespace sol::nn::recognize

@@ -22,7 +22,7 @@ namespace recognize {
 namespace {
 
 constexpr StringLiteral roleAttr = "nn.role", fedByAttr = "nn.fed_by",
-                        stateOfAttr = "nn.state_of";
+                        stateOfAttr = "nn.state_of", fixedAttr = "nn.fixed";
 
 /// What becomes of an integer argument.
 struct Flow {
@@ -92,34 +92,89 @@ struct RoleAssignment {
     function.setArgAttr(argument, roleAttr, builder.getStringAttr(role));
   }
 
+  void setPast(unsigned argument, unsigned result) {
+    set(argument, "past");
+    function.setArgAttr(argument, fedByAttr, builder.getI64IntegerAttr(result));
+  }
+
+  bool isFreeTensor(Type type, DictionaryAttr attributes, StringRef taken) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.getRank() == 4 &&
+           isa<FloatType>(tensor.getElementType()) &&
+           !(attributes && attributes.contains(taken));
+  }
+
+  /// Keys and values of an encoder come back as they are or not at all: what is
+  /// left of both kinds belongs together, in order. They keep the value that
+  /// the first run gives.
+  void assignFixedPasts() {
+    SmallVector<unsigned> arguments, results;
+    llvm::SmallDenseSet<int64_t> fed;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      if (auto by = function.getArgAttrOfType<IntegerAttr>(i, fedByAttr))
+        fed.insert(by.getInt());
+      if (isFreeTensor(function.getArgumentTypes()[i],
+                       function.getArgAttrDict(i), roleAttr))
+        arguments.push_back(i);
+    }
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (!fed.contains(i) &&
+          isFreeTensor(function.getResultTypes()[i],
+                       function.getResultAttrDict(i), stateOfAttr))
+        results.push_back(i);
+    if (arguments.size() != results.size())
+      return;
+    for (auto [argument, result] : llvm::zip(arguments, results)) {
+      setPast(argument, result);
+      function.setArgAttr(argument, fixedAttr, builder.getUnitAttr());
+    }
+  }
+
   /// Marks arguments that results of the same function feed. Caches know
   /// theirs.
   void assignPasts() {
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (auto of = function.getResultAttrOfType<IntegerAttr>(i, stateOfAttr)) {
-        set(of.getInt(), "past");
-        function.setArgAttr(of.getInt(), fedByAttr,
-                            builder.getI64IntegerAttr(i));
+        setPast(of.getInt(), i);
       }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
       if (function.getResultAttr(i, stateOfAttr))
         continue;
       auto past = pastByFlow(i);
+      bool grows = past.has_value();
       if (!past)
         past = pastByName(resultName(i));
       if (!past || function.getArgAttr(*past, roleAttr) ||
           getElementTypeOrSelf(function.getArgumentTypes()[*past]) !=
               getElementTypeOrSelf(function.getResultTypes()[i]))
         continue;
-      set(*past, "past");
-      function.setArgAttr(*past, fedByAttr, builder.getI64IntegerAttr(i));
+      setPast(*past, i);
+      Value given = function.getBody().front().getTerminator()->getOperand(i);
+      if (!grows && madeBy(given, "If"))
+        function.setArgAttr(*past, fixedAttr, builder.getUnitAttr());
     }
   }
 
-  /// The argument that is the first part of a result, or its attention's past.
+  /// The argument that is the first part of a result, or its attention's past;
+  /// in a branch, if a condition decides.
   std::optional<unsigned> pastByFlow(unsigned result) {
     Value given = skipNoOps(
         function.getBody().front().getTerminator()->getOperand(result));
+    Operation *branches = given.getDefiningOp();
+    if (!isOnnx(branches, "If"))
+      return pastOf(given);
+    for (Region &region : branches->getRegions()) {
+      unsigned index = cast<OpResult>(given).getResultNumber();
+      Operation *end = region.empty() ? nullptr : &region.front().back();
+      if (!end || index >= end->getNumOperands())
+        continue;
+      if (auto past = pastOf(skipNoOps(end->getOperand(index))))
+        return past;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<unsigned> pastOf(Value given) {
     Operation *op = given.getDefiningOp();
     Value past;
     if (isOnnx(op, "Concat") && rankOf(given) == 4)
@@ -226,6 +281,7 @@ struct AssignRolesPass : sol::nn::impl::NnAssignRolesPassBase<AssignRolesPass> {
         continue;
       RoleAssignment assignment{function, Builder(function.getContext())};
       assignment.assignPasts();
+      assignment.assignFixedPasts();
       assignment.assignLogits(assignment.assignInputs());
     }
   }
