@@ -22,8 +22,8 @@ import re
 import subprocess
 import sys
 
-SOURCE_SUFFIXES = {".cpp", ".h", ".td", ".py", ".fbs", ".mlir", ".txt", ".cmake", ""}
-LIMITS = {".cpp": (500, 800), ".td": (400, 400), ".h": (150, 300), ".mlir": (250, 250)}
+SOURCE_SUFFIXES = {".cpp", ".h", ".inc", ".td", ".py", ".fbs", ".mlir", ".txt", ".cmake", ""}
+LIMITS = {".cpp": (500, 800), ".inc": (500, 800), ".td": (400, 400), ".h": (150, 300), ".mlir": (250, 250)}
 FUNCTION_LIMIT = 60
 FILES_A_FOLDER = 12
 FOLDER_DEPTH = 4
