@@ -585,72 +585,84 @@ Value stringFilter(Evaluator &evaluator, const Value &value,
   return evaluator.text(toText(value));
 }
 
+struct NamedFilter {
+  const char *name;
+  Filter apply;
+};
+
+constexpr NamedFilter namedFilters[] = {
+    {"trim",
+     [](Evaluator &e, const Value &v, const Arguments &a) {
+       std::string characters = textOf(a, 0, "chars", "");
+       return e.text(
+           stripText(toText(v), characters.empty() ? nullptr : &characters, 3));
+     }},
+    {"length", lengthFilter},
+    {"count", lengthFilter},
+    {"upper", textFilter<upperText>},
+    {"lower", textFilter<lowerText>},
+    {"capitalize", textFilter<capitalizeText>},
+    {"title", titleFilter},
+    {"string", stringFilter},
+    {"safe", stringFilter},
+    {"default", defaultFilter},
+    {"d", defaultFilter},
+    {"tojson", tojsonFilter},
+    {"join", joinFilter},
+    {"replace", replaceFilter},
+    {"first", [](Evaluator &e, const Value &v,
+                 const Arguments &) { return endOf(e, v, false); }},
+    {"last", [](Evaluator &e, const Value &v,
+                const Arguments &) { return endOf(e, v, true); }},
+    {"int", intFilter},
+    {"float", floatFilter},
+    {"items", itemsFilter},
+    {"map", mapFilter},
+    {"select", chooseFilter<false, true>},
+    {"reject", chooseFilter<false, false>},
+    {"selectattr", chooseFilter<true, true>},
+    {"rejectattr", chooseFilter<true, false>},
+    {"list", listFilter},
+    {"sort", sortFilter},
+    {"dictsort", dictsortFilter},
+    {"unique", uniqueFilter},
+    {"min", [](Evaluator &e, const Value &v,
+               const Arguments &a) { return extreme(e, v, a, -1); }},
+    {"max", [](Evaluator &e, const Value &v,
+               const Arguments &a) { return extreme(e, v, a, 1); }},
+    {"sum", sumFilter},
+    {"round", roundFilter},
+    {"indent", indentFilter},
+    {"escape", escapeFilter},
+    {"e", escapeFilter},
+    {"reverse", reverseFilter},
+    {"batch", batchFilter},
+    {"abs",
+     [](Evaluator &e, const Value &v, const Arguments &) {
+       if (v.isInteger() && v.integer() != INT64_MIN)
+         return Value::of(std::abs(v.integer()));
+       return v.is(Kind::Float) ? Value::of(std::abs(v.real()))
+                                : e.fail("abs: expected a number");
+     }},
+    {"attr",
+     [](Evaluator &e, const Value &v, const Arguments &a) {
+       return e.getAttribute(v, textOf(a, 0, "name", ""));
+     }},
+    {"wordcount",
+     [](Evaluator &e, const Value &v, const Arguments &) {
+       Value words = callMethod(e, Value::of(toText(v)), "split", {});
+       return Value::of(static_cast<int64_t>(
+           words.is(Kind::List) ? words.list().size() : 0));
+     }},
+};
+
 const absl::flat_hash_map<std::string, Filter> &filterTable() {
-  static const auto &table = *new absl::flat_hash_map<std::string, Filter>{
-      {"trim",
-       [](Evaluator &e, const Value &v, const Arguments &a) {
-         std::string characters = textOf(a, 0, "chars", "");
-         return e.text(stripText(
-             toText(v), characters.empty() ? nullptr : &characters, 3));
-       }},
-      {"length", lengthFilter},
-      {"count", lengthFilter},
-      {"upper", textFilter<upperText>},
-      {"lower", textFilter<lowerText>},
-      {"capitalize", textFilter<capitalizeText>},
-      {"title", titleFilter},
-      {"string", stringFilter},
-      {"safe", stringFilter},
-      {"default", defaultFilter},
-      {"d", defaultFilter},
-      {"tojson", tojsonFilter},
-      {"join", joinFilter},
-      {"replace", replaceFilter},
-      {"first", [](Evaluator &e, const Value &v,
-                   const Arguments &) { return endOf(e, v, false); }},
-      {"last", [](Evaluator &e, const Value &v,
-                  const Arguments &) { return endOf(e, v, true); }},
-      {"int", intFilter},
-      {"float", floatFilter},
-      {"items", itemsFilter},
-      {"map", mapFilter},
-      {"select", chooseFilter<false, true>},
-      {"reject", chooseFilter<false, false>},
-      {"selectattr", chooseFilter<true, true>},
-      {"rejectattr", chooseFilter<true, false>},
-      {"list", listFilter},
-      {"sort", sortFilter},
-      {"dictsort", dictsortFilter},
-      {"unique", uniqueFilter},
-      {"min", [](Evaluator &e, const Value &v,
-                 const Arguments &a) { return extreme(e, v, a, -1); }},
-      {"max", [](Evaluator &e, const Value &v,
-                 const Arguments &a) { return extreme(e, v, a, 1); }},
-      {"sum", sumFilter},
-      {"round", roundFilter},
-      {"indent", indentFilter},
-      {"escape", escapeFilter},
-      {"e", escapeFilter},
-      {"reverse", reverseFilter},
-      {"batch", batchFilter},
-      {"abs",
-       [](Evaluator &e, const Value &v, const Arguments &) {
-         if (v.isInteger() && v.integer() != INT64_MIN)
-           return Value::of(std::abs(v.integer()));
-         return v.is(Kind::Float) ? Value::of(std::abs(v.real()))
-                                  : e.fail("abs: expected a number");
-       }},
-      {"attr",
-       [](Evaluator &e, const Value &v, const Arguments &a) {
-         return e.getAttribute(v, textOf(a, 0, "name", ""));
-       }},
-      {"wordcount",
-       [](Evaluator &e, const Value &v, const Arguments &) {
-         Value words = callMethod(e, Value::of(toText(v)), "split", {});
-         return Value::of(static_cast<int64_t>(
-             words.is(Kind::List) ? words.list().size() : 0));
-       }},
-  };
+  static const auto &table = *[] {
+    auto *made = new absl::flat_hash_map<std::string, Filter>;
+    for (const NamedFilter &filter : namedFilters)
+      made->emplace(filter.name, filter.apply);
+    return made;
+  }();
   return table;
 }
 
