@@ -119,15 +119,28 @@ void shareHeads(AttentionParts &parts) {
   }
 }
 
+/// `value` before it was widened to float32, or itself. Kernels compute in
+/// float32 whatever the storage.
+Value beforeWidening(Value value) {
+  Operation *cast = madeBy(value, "Cast");
+  if (!cast || !getElementTypeOrSelf(value).isF32() ||
+      !isFloatStorage(cast->getOperand(0)))
+    return skipNoOps(value);
+  return skipNoOps(cast->getOperand(0));
+}
+
 /// The axes of the operands and of the result agree as nn.attention says.
 StringRef whyUnfit(const AttentionParts &parts, Value result) {
   Value q = parts.query, k = parts.key, v = parts.value;
   if (rankOf(q) != 4 || rankOf(k) != 4 || rankOf(v) != 4 || rankOf(result) != 4)
     return "queries, keys and values don't have four axes";
+  Type element = getElementTypeOrSelf(q);
   for (Value operand : {q, k, v})
-    if (!isFloatStorage(operand) ||
-        getElementTypeOrSelf(operand) != getElementTypeOrSelf(result))
+    if (!isFloatStorage(operand) || getElementTypeOrSelf(operand) != element)
       return "element types differ or are no floats";
+  if (getElementTypeOrSelf(result) != element &&
+      !getElementTypeOrSelf(result).isF32())
+    return "the result has another element type";
   if (!sameSize(q, 0, k, 0) || !sameSize(q, 0, v, 0))
     return "batches differ";
   int64_t heads = staticSize(q, 1), shared = staticSize(k, 1);
@@ -220,7 +233,7 @@ StringRef readLogits(Value logits, AttentionParts &parts,
   Value scores = skipNoOps(logits);
   auto isProduct = [](Value value) {
     double ignored = 1;
-    value = takeFactor(takeSoftcap(value, ignored), ignored);
+    value = takeFactor(takeSoftcap(beforeWidening(value), ignored), ignored);
     return madeBy(value, "MatMul") != nullptr;
   };
   Value before;
@@ -235,6 +248,7 @@ StringRef readLogits(Value logits, AttentionParts &parts,
     scores = found->first;
     parts.mask = maskFromNumbers(found->second);
   }
+  scores = beforeWidening(scores);
   Value capped = takeSoftcap(scores, parts.softcap);
   Operation *product = madeBy(takeFactor(capped, parts.scale), "MatMul");
   if (!product)
@@ -261,7 +275,7 @@ StringRef readAttention(Operation *product, AttentionParts &parts,
     if (!logits)
       return "the column that is cut off is no sink";
   }
-  parts.value = skipNoOps(product->getOperand(1));
+  parts.value = beforeWidening(product->getOperand(1));
   if (StringRef why = readLogits(logits, parts, rewriter); !why.empty())
     return why;
   if (guarded && parts.mask.maskedRows == "nan")
@@ -289,8 +303,15 @@ struct FromProducts : RewritePattern {
           {parts.sinks, createInts(rewriter, loc, {type.getDimSize(1)})},
           RankedTensorType::get({type.getDimSize(1)}, type.getElementType()));
     }
-    AttentionOp attention =
-        createAttention(rewriter, loc, parts, op->getResult(0).getType());
+    Type type = op->getResult(0).getType();
+    // The result has the element type of the queries; widening those is exact.
+    auto queries = cast<RankedTensorType>(parts.query.getType());
+    if (queries.getElementType() != getElementTypeOrSelf(type))
+      parts.query = createOnnx(
+          rewriter, loc, "Cast", parts.query,
+          queries.clone(getElementTypeOrSelf(type)),
+          rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(/*FLOAT*/ 1)));
+    AttentionOp attention = createAttention(rewriter, loc, parts, type);
     remarkFound(op, "attention");
     // Where(the mask allows nothing in this row, 0, result).
     for (Operation *user : op->getResult(0).getUsers()) {
