@@ -48,7 +48,7 @@ def Nn_WeightOp : Nn_Op<"weight", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Nn_FoldedOp : Nn_Op<"folded", [Pure, SingleBlock]> {
+def Nn_FoldedOp : Nn_Op<"folded", [Pure, SingleBlock, IsolatedFromAbove]> {
   let summary = "a constant given by an expression over weights";
   let description = [{
     The body is evaluated when the plan is written, with the kernels of the

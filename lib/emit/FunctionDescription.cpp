@@ -145,10 +145,12 @@ private:
                                                : fb::StepKind_Kernel;
     auto kernel = dyn_cast<cpu::KernelOp>(op);
     std::vector<Offset<fb::Attribute>> attributes;
-    if (kernel)
-      for (const auto &[name, value] :
-           kernelAttributes(kernel.getParameters().getValue()).all())
+    if (kernel) {
+      Attributes parameters =
+          kernelAttributes(kernel.getParameters().getValue());
+      for (const auto &[name, value] : parameters.all())
         attributes.push_back(describeAttribute(name, value));
+    }
     StringRef name =
         kernel ? kernel.getName() : op.getName().getStringRef();
     return fb::CreateStep(
