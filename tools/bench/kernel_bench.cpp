@@ -235,6 +235,33 @@ void benchMatMul(BenchContext &context, const Machine &machine, int64_t batch,
               flops / 1e9, 100 * flops / machine.flopsPerSecond);
 }
 
+void benchCodes(BenchContext &context, const Machine &machine, int64_t rows,
+                int64_t depth, int64_t columns) {
+  if (!findKernel("onnx.microsoft.MatMulNBits"))
+    return;
+  int64_t blocks = depth / 32;
+  Floats x = normals(static_cast<size_t>(rows * depth));
+  Floats scales = normals(static_cast<size_t>(columns * blocks));
+  Floats y(static_cast<size_t>(rows * columns));
+  Bytes codes(static_cast<size_t>(columns * depth / 2), 0x5a);
+  Attributes attributes;
+  attributes.set("K", depth);
+  attributes.set("N", columns);
+  attributes.set("bits", int64_t(4));
+  attributes.set("block_size", int64_t(32));
+  double seconds = timeKernel(
+      context, "onnx.microsoft.MatMulNBits", std::move(attributes),
+      {tensorOf(DType::F32, {rows, depth}, x.data()),
+       tensorOf(DType::U8, {columns, blocks, 16}, codes.data()),
+       tensorOf(DType::F32, {columns, blocks}, scales.data())},
+      tensorOf(DType::F32, {}, y.data()));
+  double flops = 2.0 * static_cast<double>(rows * depth * columns) / seconds;
+  std::printf("4-bit codes M=%-4ld K=%-5ld N=%-6ld %8.1f us  %7.2f GFLOP/s "
+              "(%3.0f %% of peak)\n",
+              rows, depth, columns, seconds * 1e6, flops / 1e9,
+              100 * flops / machine.flopsPerSecond);
+}
+
 void benchAttention(BenchContext &context, const Machine &machine,
                     int64_t steps, int64_t length, bool causal) {
   constexpr int64_t queryHeads = 9, keyHeads = 3, size = 64;
@@ -308,6 +335,8 @@ int main(int argc, char **argv) {
   benchMatMul(context, machine, 9, 128, 64, 128);
   benchMatMul(context, machine, 1, 1, 576, 1536);
   benchMatMul(context, machine, 1, 1, 576, 49152);
+  benchCodes(context, machine, 1, 576, 1536);
+  benchCodes(context, machine, 128, 576, 1536);
   for (int64_t length : {128, 1024, 8192})
     benchAttention(context, machine, 1, length, false);
   benchAttention(context, machine, 128, 128, true);

@@ -13,6 +13,8 @@ void registerLinearKernels();
 /// Float32 forms of onnx.MatMul, onnx.Gemm and onnx.microsoft.FusedMatMul over
 /// the reference kernels, which keep all other types.
 void registerMatMulOverrides();
+/// Float32 form of onnx.microsoft.MatMulNBits with 4- and 8-bit codes.
+void registerBlockQuantizedOverrides();
 /// nn.rms_norm, nn.rotary, nn.gate.
 void registerRowKernels();
 /// nn.attention.

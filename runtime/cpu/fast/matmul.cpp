@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/fast/families.h"
+#include "runtime/cpu/fast/hidden_kernel.h"
 #include "runtime/cpu/fast/operands.h"
 #include "runtime/cpu/kernel.h"
 #include "runtime/cpu/nn_ops/product/matrix_operand.h"
@@ -176,25 +177,12 @@ absl::Status runGemm(const KernelCall &call, KernelContext &context, Inputs in,
   return multiply(context, product, finish, out[0]);
 }
 
-using RunKernel = decltype(KernelDefinition::run);
-
-/// Hides a reference kernel with the same inference and another `run`.
-void hide(std::string_view name, KernelDefinition &reference, RunKernel run) {
-  const KernelDefinition *known = findKernel(name);
-  if (!known || known->run == run)
-    return; // without a reference kernel there is nothing to fall back to
-  reference = *known;
-  KernelDefinition faster = *known;
-  faster.run = run;
-  registerKernel(faster);
-}
-
 } // namespace
 
 void registerMatMulOverrides() {
-  hide("onnx.MatMul", referenceMatMul, runMatMul);
-  hide("onnx.Gemm", referenceGemm, runGemm);
-  hide("onnx.microsoft.FusedMatMul", referenceFusedMatMul, runFusedMatMul);
+  hideKernel("onnx.MatMul", referenceMatMul, runMatMul);
+  hideKernel("onnx.Gemm", referenceGemm, runGemm);
+  hideKernel("onnx.microsoft.FusedMatMul", referenceFusedMatMul, runFusedMatMul);
 }
 
 } // namespace sol::fast

@@ -11,6 +11,7 @@ namespace sol {
 void registerFastKernels() {
   fast::registerLinearKernels();
   fast::registerMatMulOverrides();
+  fast::registerBlockQuantizedOverrides();
   fast::registerRowKernels();
   fast::registerAttentionKernel();
   fast::registerCacheKernels();

@@ -31,6 +31,19 @@ struct ProductShape {
   int64_t strideA, strideC;
 };
 
+/// A matrix (rows are C's columns) of codes, each block of a row with a scale:
+/// element = (code - zero point) * scale.
+struct BlockCodes {
+  const uint8_t *codes; ///< low bits first; rows are filled up to whole blocks
+  int bits;             ///< 4 or 8
+  int64_t block;        ///< codes that share a scale; a multiple of 8
+  int64_t blocks, rowBytes;   ///< of a row
+  const float *scales;        ///< [rows, blocks]
+  const float *zeros;         ///< [rows, blocks], or null
+  const uint8_t *packedZeros; ///< rows of codes, or null; both null: 2^(bits-1)
+  int64_t zeroRowBytes;
+};
+
 /// The loops of one level. Columns are cut in panels of 16, numbered from 0;
 /// products compute panels [firstPanel, lastPanel) of C.
 struct SimdKernels {
@@ -43,6 +56,10 @@ struct SimdKernels {
   void (*plainProduct)(const ProductShape &shape, const float *a, Storage type,
                        const void *b, int64_t strideB, bool transposed,
                        float *c, int64_t firstPanel, int64_t lastPanel);
+  /// B as codes.
+  void (*blockProduct)(const ProductShape &shape, const float *a,
+                       const BlockCodes &codes, float *c, int64_t firstPanel,
+                       int64_t lastPanel);
   /// To float32 and back, rounding to nearest even.
   void (*widen)(Storage type, const void *from, float *to, int64_t count);
   void (*narrow)(Storage type, const float *from, void *to, int64_t count);

@@ -20,6 +20,8 @@ namespace {
 #include "runtime/cpu/fast/simd/product.inc"
 #include "runtime/cpu/fast/simd/rows.inc"
 
+#include "runtime/cpu/fast/simd/blocks.inc"
+
 #include "runtime/cpu/fast/simd/table.inc"
 } // namespace
 
