@@ -123,11 +123,21 @@ int64_t Evaluator::now() const {
 
 Evaluator::Flow Evaluator::execute(const Node *node, Scope &scope,
                                    std::string &out) {
-  if (!node || !ok())
+  if (!node || !ok() || !spend(1))
     return Flow::Next;
   line = node->line;
-  if (!spend(1))
+  if (depth >= maxDepth) { // statements inside macros that call each other
+    fail("statements nest too deeply", absl::StatusCode::kResourceExhausted);
     return Flow::Next;
+  }
+  ++depth;
+  Flow flow = executeKind(node, scope, out);
+  --depth;
+  return flow;
+}
+
+Evaluator::Flow Evaluator::executeKind(const Node *node, Scope &scope,
+                                       std::string &out) {
   switch (node->kind) {
   case NodeKind::Block:
     for (const Node *child : node->children)

@@ -53,6 +53,7 @@ public:
 private:
   enum class Flow { Next, Break, Continue };
   Flow execute(const Node *node, Scope &scope, std::string &out);
+  Flow executeKind(const Node *node, Scope &scope, std::string &out);
   Flow executeIf(const Node *node, Scope &scope, std::string &out);
   Flow executeFor(const Node *node, Scope &scope, std::string &out);
   void executeSet(const Node *node, Scope &scope);

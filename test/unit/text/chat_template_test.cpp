@@ -104,6 +104,13 @@ TEST(ChatTemplate, boundsHostileTemplates) {
   for (int i = 0; i < 20000; ++i)
     chain += " + 1";
   EXPECT_NE(errorOf(chain + " }}"), "no error");
+  std::string nested = "{% macro m() %}";
+  for (int i = 0; i < 90; ++i)
+    nested += "{% if 1 %}";
+  nested += "{{ m() }}";
+  for (int i = 0; i < 90; ++i)
+    nested += "{% endif %}";
+  EXPECT_NE(errorOf(nested + "{% endmacro %}{{ m() }}"), "no error");
   // A namespace inside itself neither leaks nor loops.
   EXPECT_EQ(errorOf("{% set ns = namespace() %}{% set ns.me = ns %}{% set "
                     "ns.list = [ns] %}{{ ns.list }}"),
