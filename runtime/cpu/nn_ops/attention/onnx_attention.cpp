@@ -226,17 +226,8 @@ public:
   }
 
   absl::Status run(KernelContext &context) {
-    if (a.lengths)
-      for (int64_t b = 0; b < a.batch; ++b) {
-        int64_t length = a.lengths->as<int64_t>()[b];
-        if (length < 0 || length > a.total)
-          return outOfRange("operand `nonpad_kv_seqlen` holds ", length,
-                            " for row ", b, ", must lie in [0, ", a.total, "]");
-      }
-    if (Tensor *present = outputAt(out, 1))
-      appendRows(a.key, a.pastKey, a.past, a.batch, *present);
-    if (Tensor *present = outputAt(out, 2))
-      appendRows(a.value, a.pastValue, a.past, a.batch, *present);
+    SOL_NN_TRY(checkLengths());
+    append();
     Tensor *watched = outputAt(out, 3);
     auto query = [&](int64_t b, int64_t h, int64_t i, T *row) {
       a.query.load(b, h, i, row);
@@ -297,6 +288,24 @@ public:
   }
 
 private:
+  /// Lengths are data: checked before anything is read by them.
+  absl::Status checkLengths() const {
+    if (a.lengths)
+      for (int64_t b = 0; b < a.batch; ++b) {
+        int64_t length = a.lengths->as<int64_t>()[b];
+        if (length < 0 || length > a.total)
+          return outOfRange("operand `nonpad_kv_seqlen` holds ", length,
+                            " for row ", b, ", must lie in [0, ", a.total, "]");
+      }
+    return absl::OkStatus();
+  }
+  /// Writes the caches that the model asks for.
+  void append() {
+    if (Tensor *present = outputAt(out, 1))
+      appendRows(a.key, a.pastKey, a.past, a.batch, *present);
+    if (Tensor *present = outputAt(out, 2))
+      appendRows(a.value, a.pastValue, a.past, a.batch, *present);
+  }
   void scaleOperand(T *row) const {
     for (int64_t d = 0; d < a.query.size; ++d)
       row[d] *= rootScale;
