@@ -253,8 +253,7 @@ public:
     };
     auto scores = [&](int stage, int64_t b, int64_t h, int64_t i, const T *s) {
       if (stage == a.outputMode)
-        storeRow(s, a.total, *watched,
-                 ((b * a.query.heads + h) * a.query.length + i) * a.total);
+        storeScores(b, h, i, s, *watched);
     };
     auto store = [&](int64_t b, int64_t h, int64_t i, const T *row) {
       int64_t heads = a.query.heads, length = a.query.length;
@@ -305,6 +304,11 @@ private:
       appendRows(a.key, a.pastKey, a.past, a.batch, *present);
     if (Tensor *present = outputAt(out, 2))
       appendRows(a.value, a.pastValue, a.past, a.batch, *present);
+  }
+  void storeScores(int64_t b, int64_t h, int64_t i, const T *scores,
+                   Tensor &target) const {
+    int64_t row = (b * a.query.heads + h) * a.query.length + i;
+    storeRow(scores, a.total, target, row * a.total);
   }
   void scaleOperand(T *row) const {
     for (int64_t d = 0; d < a.query.size; ++d)
