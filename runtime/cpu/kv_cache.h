@@ -13,8 +13,8 @@
 
 namespace sol {
 
-/// A cache as kernels see it. An operand of type `!nn.cache` reaches a kernel as
-/// a Tensor with the element type, dims = [batch, heads, length, headDim]
+/// A cache as kernels see it. An operand of type `!nn.cache` reaches a kernel
+/// as a Tensor with the element type, dims = [batch, heads, length, headDim]
 /// (length = the longest row's) and `data` pointing to one of these.
 ///
 /// Page p of row b begins at `pages[b * pagesPerRow + p]` and holds, for each

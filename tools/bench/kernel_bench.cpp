@@ -135,9 +135,8 @@ Machine measureMachine(BenchContext &context) {
       simd::ProductShape shape{6, 256, 16, 256, 16};
       for (int64_t i = begin; i < end; ++i)
         for (int r = 0; r < repeats; ++r)
-          simd::simdKernels().packedProduct(shape, a.data(),
-                                            simd::Storage::F32, b.data(),
-                                            c.data() + i * 128, 0, 1);
+          simd::simdKernels().packedProduct(shape, a.data(), simd::Storage::F32,
+                                            b.data(), c.data() + i * 128, 0, 1);
     });
   });
   return {static_cast<double>(memory.size()) * 4 / read,
@@ -205,8 +204,8 @@ void benchLinear(BenchContext &context, const Machine &machine, DType type,
     }
   });
   double bytes = static_cast<double>(weights.size()) / seconds;
-  double flops = 2.0 * static_cast<double>(rows * depth * columns) * copies /
-                 seconds;
+  double flops =
+      2.0 * static_cast<double>(rows * depth * columns) * copies / seconds;
   std::printf("linear %-7s M=%-4ld K=%-5ld N=%-6ld %8.1f us  %6.2f GB/s (%3.0f "
               "%% of read)  %7.2f GFLOP/s (%3.0f %% of peak)\n",
               dtypeName(type), rows, depth, columns, seconds / copies * 1e6,
@@ -221,11 +220,11 @@ void benchMatMul(BenchContext &context, const Machine &machine, int64_t batch,
   Floats a = normals(static_cast<size_t>(batch * rows * depth));
   Floats b = normals(static_cast<size_t>(batch * depth * columns));
   Floats c(static_cast<size_t>(batch * rows * columns));
-  double seconds = timeKernel(
-      context, "onnx.MatMul", {},
-      {tensorOf(DType::F32, {batch, rows, depth}, a.data()),
-       tensorOf(DType::F32, {batch, depth, columns}, b.data())},
-      tensorOf(DType::F32, {}, c.data()));
+  double seconds =
+      timeKernel(context, "onnx.MatMul", {},
+                 {tensorOf(DType::F32, {batch, rows, depth}, a.data()),
+                  tensorOf(DType::F32, {batch, depth, columns}, b.data())},
+                 tensorOf(DType::F32, {}, c.data()));
   double flops =
       2.0 * static_cast<double>(batch * rows * depth * columns) / seconds;
   double bytes = static_cast<double>(b.size()) * 4 / seconds;
@@ -249,12 +248,12 @@ void benchCodes(BenchContext &context, const Machine &machine, int64_t rows,
   attributes.set("N", columns);
   attributes.set("bits", int64_t(4));
   attributes.set("block_size", int64_t(32));
-  double seconds = timeKernel(
-      context, "onnx.microsoft.MatMulNBits", std::move(attributes),
-      {tensorOf(DType::F32, {rows, depth}, x.data()),
-       tensorOf(DType::U8, {columns, blocks, 16}, codes.data()),
-       tensorOf(DType::F32, {columns, blocks}, scales.data())},
-      tensorOf(DType::F32, {}, y.data()));
+  double seconds =
+      timeKernel(context, "onnx.microsoft.MatMulNBits", std::move(attributes),
+                 {tensorOf(DType::F32, {rows, depth}, x.data()),
+                  tensorOf(DType::U8, {columns, blocks, 16}, codes.data()),
+                  tensorOf(DType::F32, {columns, blocks}, scales.data())},
+                 tensorOf(DType::F32, {}, y.data()));
   double flops = 2.0 * static_cast<double>(rows * depth * columns) / seconds;
   std::printf("4-bit codes M=%-4ld K=%-5ld N=%-6ld %8.1f us  %7.2f GFLOP/s "
               "(%3.0f %% of peak)\n",
@@ -274,13 +273,13 @@ void benchAttention(BenchContext &context, const Machine &machine,
       mask[static_cast<size_t>(s * length + t)] = -1.0f / 0.0f;
   Attributes attributes;
   attributes.set("scale", 0.125f);
-  double seconds = timeKernel(
-      context, "nn.attention", std::move(attributes),
-      {tensorOf(DType::F32, {1, queryHeads, steps, size}, q.data()),
-       tensorOf(DType::F32, {1, keyHeads, length, size}, k.data()),
-       tensorOf(DType::F32, {1, keyHeads, length, size}, v.data()),
-       tensorOf(DType::F32, {steps, length}, mask.data())},
-      tensorOf(DType::F32, {}, y.data()));
+  double seconds =
+      timeKernel(context, "nn.attention", std::move(attributes),
+                 {tensorOf(DType::F32, {1, queryHeads, steps, size}, q.data()),
+                  tensorOf(DType::F32, {1, keyHeads, length, size}, k.data()),
+                  tensorOf(DType::F32, {1, keyHeads, length, size}, v.data()),
+                  tensorOf(DType::F32, {steps, length}, mask.data())},
+                 tensorOf(DType::F32, {}, y.data()));
   double pairs = static_cast<double>(steps) *
                  (static_cast<double>(length) -
                   (causal ? static_cast<double>(steps - 1) / 2 : 0));
@@ -299,11 +298,11 @@ void benchRows(BenchContext &context, int64_t rows, int64_t width) {
   Attributes norm, gate;
   norm.set("epsilon", 1e-5f);
   gate.set("activation", std::string("silu"));
-  double normal = timeKernel(
-      context, "nn.rms_norm", std::move(norm),
-      {input, tensorOf(DType::F32, {width}, scale.data())}, output);
-  double gated = timeKernel(context, "nn.gate", std::move(gate),
-                            {input, input}, output);
+  double normal =
+      timeKernel(context, "nn.rms_norm", std::move(norm),
+                 {input, tensorOf(DType::F32, {width}, scale.data())}, output);
+  double gated =
+      timeKernel(context, "nn.gate", std::move(gate), {input, input}, output);
   double elements = static_cast<double>(rows * width);
   std::printf("rms_norm and gate of %ld x %ld: %.2f and %.2f ns an element\n",
               rows, width, normal / elements * 1e9, gated / elements * 1e9);

@@ -1,11 +1,12 @@
 //===- attention.cpp - nn.attention ---------------------------------------===//
 //
 // A query's scores over all positions are kept in one row, so that its softmax
-// has one maximum and one sum in order of position. A key that is masked out, or
-// whose weight underflows, is no term of either; hence the result has the same
-// bits for any chunk of queries, any padding before or behind the keys it sees,
-// and any thread count. Keys and values are read where they lie, in a tensor or
-// in the pages of a cache, once for a block of queries that share them.
+// has one maximum and one sum in order of position. A key that is masked out,
+// or whose weight underflows, is no term of either; hence the result has the
+// same bits for any chunk of queries, any padding before or behind the keys it
+// sees, and any thread count. Keys and values are read where they lie, in a
+// tensor or in the pages of a cache, once for a block of queries that share
+// them.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/fast/cache_operand.h"
@@ -45,14 +46,14 @@ struct Positions {
     if (cache)
       return cache->at(b, h, t);
     return static_cast<const char *>(tensor->data) +
-           ((b * heads + h) * length + t) * size *
-               (bitWidth(tensor->type) / 8);
+           ((b * heads + h) * length + t) * size * (bitWidth(tensor->type) / 8);
   }
   /// End of the stretch that begins at `t` and lies in one piece.
   int64_t runEnd(int64_t t, int64_t last) const {
     int64_t end = std::min(t + runLength, last);
-    return cache ? std::min(end, (t / cache->pageLength + 1) * cache->pageLength)
-                 : end;
+    return cache
+               ? std::min(end, (t / cache->pageLength + 1) * cache->pageLength)
+               : end;
   }
 };
 
@@ -67,8 +68,8 @@ struct Attention {
   int64_t group() const { return queryHeads / keys.heads; }
 };
 
-absl::Status readPositions(const Tensor &tensor, const char *name,
-                           bool cached, Positions &positions) {
+absl::Status readPositions(const Tensor &tensor, const char *name, bool cached,
+                           Positions &positions) {
   SOL_NN_TRY(checkStorage(tensor, name));
   SOL_NN_TRY(checkRank(tensor, name, 4, 4));
   positions.tensor = &tensor;
@@ -99,21 +100,20 @@ absl::Status readAttributes(const KernelCall &call, Attention &attention) {
 absl::Status readMaskAndSinks(Inputs in, Attention &attention) {
   attention.mask = operandAt(in, 3);
   if (attention.mask) {
-    SOL_NN_TRY(nn::checkType(*attention.mask, "mask",
-                             {DType::Bool, DType::F32, DType::F16,
-                              DType::BF16}));
-    SOL_NN_ASSIGN(
-        attention.maskSteps,
-        nn::broadcastSteps(attention.mask->dims,
-                           {attention.batch, attention.queryHeads,
-                            attention.steps, attention.keys.length},
-                           "mask"));
+    SOL_NN_TRY(
+        nn::checkType(*attention.mask, "mask",
+                      {DType::Bool, DType::F32, DType::F16, DType::BF16}));
+    SOL_NN_ASSIGN(attention.maskSteps,
+                  nn::broadcastSteps(attention.mask->dims,
+                                     {attention.batch, attention.queryHeads,
+                                      attention.steps, attention.keys.length},
+                                     "mask"));
   }
   attention.sinks = operandAt(in, 4);
   if (attention.sinks) {
     SOL_NN_TRY(checkStorage(*attention.sinks, "sinks"));
-    SOL_NN_TRY(nn::checkElements(*attention.sinks, "sinks",
-                                 attention.queryHeads));
+    SOL_NN_TRY(
+        nn::checkElements(*attention.sinks, "sinks", attention.queryHeads));
   }
   return absl::OkStatus();
 }
@@ -220,9 +220,9 @@ void Block::prepareRow(int64_t index, int64_t slot, Row &row) const {
   row.query = row.scores + roundUp(attention.keys.length);
   row.sum = row.query + roundUp(attention.size);
   const Tensor &query = *attention.query;
-  int64_t at = ((b * attention.queryHeads + row.head) * attention.steps +
-                row.step) *
-               attention.size;
+  int64_t at =
+      ((b * attention.queryHeads + row.head) * attention.steps + row.step) *
+      attention.size;
   simdKernels().widen(storageOf(query.type),
                       static_cast<const char *>(query.data) +
                           at * (bitWidth(query.type) / 8),
@@ -332,8 +332,8 @@ void Block::softmaxRow(Row &row) const {
   }
   float shift = std::max(largest, sink);
   if (shift == minusInfinity) {
-    bool anyNaN = std::any_of(scores, scores + count,
-                              [](float x) { return x != x; });
+    bool anyNaN =
+        std::any_of(scores, scores + count, [](float x) { return x != x; });
     if (attention.maskedRows == MaskedRows::Mean && !anyNaN)
       return weighAllEqual(row);
     row.last = row.first;
@@ -369,9 +369,9 @@ void Block::sumRows(Row *rows, int64_t count) const {
 
 void Block::finishRow(Row &row) const {
   simdKernels().divideRow(row.sum, attention.valueSize, row.total);
-  int64_t at = ((b * attention.queryHeads + row.head) * attention.steps +
-                row.step) *
-               attention.valueSize;
+  int64_t at =
+      ((b * attention.queryHeads + row.head) * attention.steps + row.step) *
+      attention.valueSize;
   simdKernels().narrow(storageOf(result.type), row.sum,
                        static_cast<char *>(result.data) +
                            at * (bitWidth(result.type) / 8),
@@ -400,10 +400,8 @@ absl::Status runAttention(const KernelCall &call, KernelContext &context,
   int64_t blocksEach = (groupRows + rowsEach - 1) / rowsEach;
   int64_t blocks = attention.batch * attention.keys.heads * blocksEach;
   // Memory for as many blocks as run at once; each strand walks its share.
-  int64_t strands =
-      std::min<int64_t>(blocks, context.threadCount() == 1
-                                    ? 1
-                                    : 4 * context.threadCount());
+  int64_t strands = std::min<int64_t>(
+      blocks, context.threadCount() == 1 ? 1 : 4 * context.threadCount());
   int64_t floats = Block::floatsPerRow(attention) * rowsEach;
   ScratchLayout layout;
   size_t memoryAt = layout.add<float>(floats * strands);

@@ -23,7 +23,8 @@ bool handled(Inputs in, int64_t bits, int64_t block) {
   const Tensor *zeros = operandAt(in, 3);
   return in[0].type == DType::F32 && (bits == 4 || bits == 8) &&
          block % 8 == 0 && !operandAt(in, 4) &&
-         (!zeros || zeros->type == DType::U8 || nn::isFloatStorage(zeros->type));
+         (!zeros || zeros->type == DType::U8 ||
+          nn::isFloatStorage(zeros->type));
 }
 
 absl::Status runNBits(const KernelCall &call, KernelContext &context, Inputs in,

@@ -48,7 +48,8 @@ absl::Status runAppend(const KernelCall &call, KernelContext &context,
           "row ", b, " holds ", cache.lengths[b], " positions and gets ",
           positions, " more, the cache has room for ", cache.capacity(),
           "; compile with a larger --context"));
-  size_t bytes = static_cast<size_t>(cache.headDim * (bitWidth(cache.type) / 8));
+  size_t bytes =
+      static_cast<size_t>(cache.headDim * (bitWidth(cache.type) / 8));
   const char *from = step.as<char>();
   context.parallelFor(
       cache.batch * cache.heads, rowGrain(positions * cache.headDim, 1 << 16),
@@ -90,8 +91,8 @@ absl::Status inferShape(const KernelCall &call, Inputs in, Outputs out) {
   return setOutput(out, 0, DType::I64, {4});
 }
 
-absl::Status runShape(const KernelCall &call, KernelContext &context,
-                      Inputs in, Outputs out) {
+absl::Status runShape(const KernelCall &call, KernelContext &context, Inputs in,
+                      Outputs out) {
   std::copy(in[0].dims.begin(), in[0].dims.end(), out[0].as<int64_t>());
   return absl::OkStatus();
 }

@@ -1,7 +1,7 @@
 //===- hidden_kernel.h - a faster `run` over a reference kernel -----------===//
 //
-// Overrides keep the reference kernel's checks and inference, and call its `run`
-// for what they do not handle themselves.
+// Overrides keep the reference kernel's checks and inference, and call its
+// `run` for what they do not handle themselves.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_CPU_FAST_HIDDEN_KERNEL_H

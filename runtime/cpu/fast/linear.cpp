@@ -139,18 +139,16 @@ absl::Status runLinear(const KernelCall &call, KernelContext &context,
       simdKernels().packedProduct(shape, a, type, weight.data, c, panel,
                                   panelEnd);
     else
-      simdKernels().plainProduct(shape, a, type, weight.data,
-                                 weight.dims[1], linear.transposed, c, panel,
-                                 panelEnd);
+      simdKernels().plainProduct(shape, a, type, weight.data, weight.dims[1],
+                                 linear.transposed, c, panel, panelEnd);
     if (bias || narrowY)
       finishPiece(linear, bias, sums, y, row, rowEnd, panel * 16,
                   std::min(panelEnd * 16, linear.columns));
   };
-  context.parallelFor(cut.pieces(), cut.grain,
-                      [&](int64_t begin, int64_t end) {
-                        for (int64_t i = begin; i < end; ++i)
-                          piece(i);
-                      });
+  context.parallelFor(cut.pieces(), cut.grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      piece(i);
+  });
   return absl::OkStatus();
 }
 
@@ -159,8 +157,8 @@ absl::Status inferPackPanels(const KernelCall &call, Inputs in, Outputs out) {
   SOL_NN_TRY(checkRank(in[0], "matrix", 2, 2));
   SOL_NN_ASSIGN(int64_t transposed, call.attributes.integer("transposed", 0));
   if (bitWidth(in[0].type) < 8)
-    return invalid("operand `matrix` has element type ",
-                   dtypeName(in[0].type), ", must take whole bytes");
+    return invalid("operand `matrix` has element type ", dtypeName(in[0].type),
+                   ", must take whole bytes");
   int64_t depth = in[0].dims[transposed ? 1 : 0];
   int64_t columns = in[0].dims[transposed ? 0 : 1];
   return setOutput(out, 0, in[0].type, Dims{(columns + 15) / 16, depth, 16});

@@ -33,8 +33,8 @@ struct Finish {
 bool readable(const MatrixProduct &product) {
   const MatrixOperand &left = product.left, &right = product.right;
   return left.tensor->type == DType::F32 && right.tensor->type == DType::F32 &&
-         (right.columnStep == 1 || right.rowStep == 1 ||
-          product.columns <= 1 || product.depth <= 1);
+         (right.columnStep == 1 || right.rowStep == 1 || product.columns <= 1 ||
+          product.depth <= 1);
 }
 
 int64_t batchOffset(int64_t batch, const MatrixProduct &product,
@@ -60,18 +60,18 @@ void finishPiece(const Finish &finish, int64_t columns, float *c, int64_t row,
 void gatherLeft(KernelContext &context, const MatrixProduct &product,
                 int64_t batches, float *rows) {
   const MatrixOperand &left = product.left;
-  context.parallelFor(
-      batches * product.rows, rowGrain(product.depth),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const float *from = left.tensor->as<float>() +
+  context.parallelFor(batches * product.rows, rowGrain(product.depth),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i) {
+                          const float *from =
+                              left.tensor->as<float>() +
                               batchOffset(i / product.rows, product, left) +
                               i % product.rows * left.rowStep;
-          float *to = rows + i * product.depth;
-          for (int64_t k = 0; k < product.depth; ++k)
-            to[k] = from[k * left.columnStep];
-        }
-      });
+                          float *to = rows + i * product.depth;
+                          for (int64_t k = 0; k < product.depth; ++k)
+                            to[k] = from[k * left.columnStep];
+                        }
+                      });
 }
 
 absl::Status multiply(KernelContext &context, const MatrixProduct &product,
@@ -100,11 +100,11 @@ absl::Status multiply(KernelContext &context, const MatrixProduct &product,
     int64_t rowEnd = std::min(row + cut.rowsEach, product.rows);
     int64_t panel = index / cut.rowPieces * cut.panelsEach;
     int64_t panelEnd = std::min(panel + cut.panelsEach, panels);
-    const float *a =
-        gather ? layout.at<float>(rowsAt) +
-                     (batch * product.rows + row) * product.depth
-               : left.tensor->as<float>() + batchOffset(batch, product, left) +
-                     row * left.rowStep;
+    const float *a = gather ? layout.at<float>(rowsAt) +
+                                  (batch * product.rows + row) * product.depth
+                            : left.tensor->as<float>() +
+                                  batchOffset(batch, product, left) +
+                                  row * left.rowStep;
     simd::ProductShape shape{rowEnd - row, product.depth, product.columns,
                              gather ? product.depth : left.rowStep,
                              product.columns};
@@ -145,9 +145,8 @@ absl::Status runFusedMatMul(const KernelCall &call, KernelContext &context,
   // Operands with moved batch axes are rare; vectors have nothing to transpose.
   if (batchA || batchB || in[0].rank() < 2 || in[1].rank() < 2)
     return referenceFusedMatMul.run(call, context, in, out);
-  SOL_NN_ASSIGN(
-      MatrixProduct product,
-      nn::describeProduct(in[0], in[1], transA != 0, transB != 0));
+  SOL_NN_ASSIGN(MatrixProduct product,
+                nn::describeProduct(in[0], in[1], transA != 0, transB != 0));
   if (!readable(product))
     return referenceFusedMatMul.run(call, context, in, out);
   return multiply(context, product, finish, out[0]);
@@ -160,16 +159,15 @@ absl::Status runGemm(const KernelCall &call, KernelContext &context, Inputs in,
   SOL_NN_ASSIGN(int64_t transB, call.attributes.integer("transB", 0));
   SOL_NN_ASSIGN(finish.alpha, call.attributes.real("alpha", 1));
   SOL_NN_ASSIGN(finish.beta, call.attributes.real("beta", 1));
-  SOL_NN_ASSIGN(
-      MatrixProduct product,
-      nn::describeProduct(in[0], in[1], transA != 0, transB != 0));
+  SOL_NN_ASSIGN(MatrixProduct product,
+                nn::describeProduct(in[0], in[1], transA != 0, transB != 0));
   const Tensor *added = operandAt(in, 2);
   if (!readable(product) || (added && added->type != DType::F32))
     return referenceGemm.run(call, context, in, out);
   if (added) {
-    SOL_NN_ASSIGN(Dims steps,
-                  nn::broadcastSteps(added->dims,
-                                     {product.rows, product.columns}, "C"));
+    SOL_NN_ASSIGN(
+        Dims steps,
+        nn::broadcastSteps(added->dims, {product.rows, product.columns}, "C"));
     finish.added = added->as<float>();
     finish.rowStep = steps[0];
     finish.columnStep = steps[1];
@@ -182,7 +180,8 @@ absl::Status runGemm(const KernelCall &call, KernelContext &context, Inputs in,
 void registerMatMulOverrides() {
   hideKernel("onnx.MatMul", referenceMatMul, runMatMul);
   hideKernel("onnx.Gemm", referenceGemm, runGemm);
-  hideKernel("onnx.microsoft.FusedMatMul", referenceFusedMatMul, runFusedMatMul);
+  hideKernel("onnx.microsoft.FusedMatMul", referenceFusedMatMul,
+             runFusedMatMul);
 }
 
 } // namespace sol::fast

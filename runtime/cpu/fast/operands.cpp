@@ -35,7 +35,8 @@ ProductCut cutProduct(int64_t rows, int64_t depth, int64_t columns, bool packed,
     cut.rowPieces = (rows + cut.rowsEach - 1) / cut.rowsEach;
   }
   constexpr int64_t worthwhile = 32768; // multiply-adds
-  int64_t each = cut.rowsEach * std::max<int64_t>(depth, 1) * cut.panelsEach * 16;
+  int64_t each =
+      cut.rowsEach * std::max<int64_t>(depth, 1) * cut.panelsEach * 16;
   cut.grain = std::max<int64_t>(1, worthwhile / std::max<int64_t>(each, 1));
   return cut;
 }

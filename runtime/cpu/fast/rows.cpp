@@ -105,8 +105,7 @@ absl::Status runRotary(const KernelCall &call, KernelContext &context,
   const Tensor &x = in[0];
   if (x.size() == 0)
     return absl::OkStatus();
-  SOL_NN_ASSIGN(int64_t interleaved,
-                call.attributes.integer("interleaved", 0));
+  SOL_NN_ASSIGN(int64_t interleaved, call.attributes.integer("interleaved", 0));
   SOL_NN_ASSIGN(Dims cosSteps, tableSteps(x, in[1], "cos"));
   SOL_NN_ASSIGN(Dims sinSteps, tableSteps(x, in[2], "sin"));
   int64_t heads = x.dims[1], steps = x.dims[2], size = x.dims[3];
@@ -140,8 +139,7 @@ absl::Status runRotary(const KernelCall &call, KernelContext &context,
         from = wide;
         to = wide + size;
       }
-      simdKernels().rotateRow(from,
-                              cosine + b * cosSteps[0] + s * cosSteps[2],
+      simdKernels().rotateRow(from, cosine + b * cosSteps[0] + s * cosSteps[2],
                               sine + b * sinSteps[0] + s * sinSteps[2], to,
                               pairs, interleaved != 0);
       std::copy(from + 2 * pairs, from + size, to + 2 * pairs);

@@ -32,7 +32,8 @@ Owned randomBytes(int64_t count, uint32_t seed) {
 }
 
 float code(const uint8_t *row, int64_t i, int64_t bits) {
-  return bits == 8 ? row[i] : static_cast<float>(row[i / 2] >> (i % 2 * 4) & 15);
+  return bits == 8 ? row[i]
+                   : static_cast<float>(row[i / 2] >> (i % 2 * 4) & 15);
 }
 
 void check(const NBits &c, int threads) {
@@ -62,11 +63,11 @@ void check(const NBits &c, int threads) {
     std::vector<float> w(static_cast<size_t>(c.depth));
     for (int64_t k = 0; k < c.depth; ++k) {
       int64_t b = k / c.block;
-      float zero = c.zeros == Zeros::None ? static_cast<float>(1 << (c.bits - 1))
-                   : c.zeros == Zeros::Float
-                       ? zeros.at(n * c.blocks() + b)
-                       : code(zeros.tensor.as<uint8_t>() + n * c.zeroBytes(), b,
-                              c.bits);
+      float zero =
+          c.zeros == Zeros::None ? static_cast<float>(1 << (c.bits - 1))
+          : c.zeros == Zeros::Float
+              ? zeros.at(n * c.blocks() + b)
+              : code(zeros.tensor.as<uint8_t>() + n * c.zeroBytes(), b, c.bits);
       w[static_cast<size_t>(k)] =
           (code(codes.tensor.as<uint8_t>() + n * c.rowBytes(), k, c.bits) -
            zero) *

@@ -50,10 +50,9 @@ std::vector<Case> cases() {
 TEST(Linear, packedAndPlainAreOneChainOnAnyThreadCount) {
   for (const Case &c : cases()) {
     Owned x = randomTensor(c.type, {c.rows, c.depth}, 1);
-    Owned w = randomTensor(c.weightType,
-                           c.transposed ? Dims{c.columns, c.depth}
-                                        : Dims{c.depth, c.columns},
-                           2);
+    Owned w = randomTensor(
+        c.weightType,
+        c.transposed ? Dims{c.columns, c.depth} : Dims{c.depth, c.columns}, 2);
     Owned bias = randomTensor(c.type, {c.columns}, 3);
     Owned expected = expectedLinear(c, x, w, bias);
     Attributes plain, packed;
@@ -64,8 +63,8 @@ TEST(Linear, packedAndPlainAreOneChainOnAnyThreadCount) {
     packed.set("packed", int64_t(1));
     packed.set("columns", c.columns);
     for (int threads : {1, 2}) {
-      auto a = callKernel("nn.linear", plain,
-                          {x.tensor, w.tensor, bias.tensor}, c.type, threads);
+      auto a = callKernel("nn.linear", plain, {x.tensor, w.tensor, bias.tensor},
+                          c.type, threads);
       auto b =
           callKernel("nn.linear", packed,
                      {x.tensor, panels->tensor, bias.tensor}, c.type, threads);
@@ -81,8 +80,7 @@ TEST(Linear, rowsDoNotDependOnTheirCompany) {
   constexpr int64_t rows = 29, depth = 450, columns = 100;
   Owned x = randomTensor(DType::F32, {rows, depth}, 1);
   Owned w = randomTensor(DType::F32, {depth, columns}, 2);
-  auto whole =
-      callKernel("nn.linear", {}, {x.tensor, w.tensor}, DType::F32, 2);
+  auto whole = callKernel("nn.linear", {}, {x.tensor, w.tensor}, DType::F32, 2);
   ASSERT_TRUE(whole.ok());
   for (int64_t chunk : {1, 3, 7})
     for (int64_t r = 0; r < rows; r += chunk) {
@@ -109,7 +107,8 @@ TEST(Linear, emptyDepthGivesTheBias) {
 }
 
 TEST(Linear, refusesWhatDoesNotFit) {
-  Owned x(DType::F32, {2, 5}), w(DType::F32, {6, 20}), p(DType::F32, {2, 5, 16});
+  Owned x(DType::F32, {2, 5}), w(DType::F32, {6, 20}),
+      p(DType::F32, {2, 5, 16});
   auto y = callKernel("nn.linear", {}, {x.tensor, w.tensor}, DType::F32);
   EXPECT_EQ(y.status().code(), absl::StatusCode::kInvalidArgument);
   Attributes packed;
@@ -136,10 +135,10 @@ TEST(MatMul, hasTheReferenceChain) {
     for (int64_t i = 0; i < batch * rows * columns; ++i) {
       float sum = 0;
       for (int64_t k = 0; k < depth; ++k)
-        sum = std::fma(a.at(i / columns * depth + k),
-                       b.at((i / columns / rows * depth + k) * columns +
-                            i % columns),
-                       sum);
+        sum = std::fma(
+            a.at(i / columns * depth + k),
+            b.at((i / columns / rows * depth + k) * columns + i % columns),
+            sum);
       ASSERT_EQ(y->at(i), sum);
     }
   }

@@ -94,8 +94,7 @@ std::vector<double> Problem::expected() const {
       p[static_cast<size_t>(t)] = dot + maskAt(b, h, s, t);
       largest = std::max(largest, p[static_cast<size_t>(t)]);
     }
-    double sum =
-        sinks.tensor.present() ? std::exp(sinks.at(h) - largest) : 0.0;
+    double sum = sinks.tensor.present() ? std::exp(sinks.at(h) - largest) : 0.0;
     for (double &x : p)
       sum += x = std::exp(x - largest);
     for (int64_t d = 0; d < valueSize; ++d) {
@@ -239,8 +238,8 @@ struct TestCache {
   TestCache(DType type, int64_t batch, int64_t heads, int64_t size,
             int64_t pageLength, int64_t pagesPerRow)
       : lengths(static_cast<size_t>(batch), 0) {
-    size_t page = static_cast<size_t>(heads * pageLength * size *
-                                      (bitWidth(type) / 8));
+    size_t page =
+        static_cast<size_t>(heads * pageLength * size * (bitWidth(type) / 8));
     memory.assign(page * static_cast<size_t>(batch * pagesPerRow), char(0xff));
     // Pages in reverse, so that order in memory says nothing.
     for (int64_t i = batch * pagesPerRow; i-- > 0;)
@@ -266,8 +265,7 @@ TEST(Cache, appendReadAndAttendAcrossPages) {
     p.causal();
     TestCache k(type, p.batch, p.keyHeads, p.size, 16, 10);
     TestCache v(type, p.batch, p.keyHeads, p.valueSize, 1000, 1);
-    for (auto [cache, whole] :
-         {std::pair{&k, &p.k}, std::pair{&v, &p.v}})
+    for (auto [cache, whole] : {std::pair{&k, &p.k}, std::pair{&v, &p.v}})
       for (int64_t t = 0; t < p.length;) {
         int64_t count = std::min<int64_t>(t == 0 ? 100 : 7, p.length - t);
         int64_t size = cache->cache.headDim;
@@ -308,12 +306,12 @@ TEST(Cache, shorterRowsSeeOnlyTheirOwnPositions) {
   Problem p;
   TestCache k(DType::F32, p.batch, p.keyHeads, p.size, 64, 3);
   TestCache v(DType::F32, p.batch, p.keyHeads, p.valueSize, 64, 3);
-  ASSERT_TRUE(callKernel("nn.cache_append", {}, {k.tensor(), p.k.tensor},
-                         DType::F32)
-                  .ok());
-  ASSERT_TRUE(callKernel("nn.cache_append", {}, {v.tensor(), p.v.tensor},
-                         DType::F32)
-                  .ok());
+  ASSERT_TRUE(
+      callKernel("nn.cache_append", {}, {k.tensor(), p.k.tensor}, DType::F32)
+          .ok());
+  ASSERT_TRUE(
+      callKernel("nn.cache_append", {}, {v.tensor(), p.v.tensor}, DType::F32)
+          .ok());
   k.lengths[0] = v.lengths[0] = 40;
   Attributes attributes = p.attributes();
   attributes.set("cached", int64_t(1));

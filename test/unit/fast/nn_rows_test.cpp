@@ -58,11 +58,9 @@ TEST(Rotary, turnsPairsAndPassesTheRest) {
           int64_t second = first + (interleaved ? 1 : pairs);
           double cosine = c.at((b * steps + step) * pairs + i);
           double sine = s.at(step * pairs + i);
-          ASSERT_NEAR(y->at(first),
-                      x.at(first) * cosine - x.at(second) * sine,
+          ASSERT_NEAR(y->at(first), x.at(first) * cosine - x.at(second) * sine,
                       tolerance(type) * 2);
-          ASSERT_NEAR(y->at(second),
-                      x.at(second) * cosine + x.at(first) * sine,
+          ASSERT_NEAR(y->at(second), x.at(second) * cosine + x.at(first) * sine,
                       tolerance(type) * 2);
         }
         for (int64_t i = 2 * pairs; i < size; ++i)
@@ -91,7 +89,8 @@ TEST(Gate, activatesAndMultiplies) {
       Owned up = randomTensor(type, {3, 4001}, 2);
       Attributes attributes;
       attributes.set("activation", std::string(name));
-      auto y = callKernel("nn.gate", attributes, {x.tensor, up.tensor}, type, 2);
+      auto y =
+          callKernel("nn.gate", attributes, {x.tensor, up.tensor}, type, 2);
       ASSERT_TRUE(y.ok()) << y.status();
       for (int64_t i = 0; i < x.tensor.size(); ++i)
         ASSERT_NEAR(y->at(i), activation(name, x.at(i)) * up.at(i),
@@ -104,8 +103,7 @@ TEST(Gate, refusesAnUnknownActivation) {
   Owned x(DType::F32, {4});
   Attributes attributes;
   attributes.set("activation", std::string("swish7"));
-  auto y =
-      callKernel("nn.gate", attributes, {x.tensor, x.tensor}, DType::F32);
+  auto y = callKernel("nn.gate", attributes, {x.tensor, x.tensor}, DType::F32);
   EXPECT_EQ(y.status().code(), absl::StatusCode::kInvalidArgument);
 }
 

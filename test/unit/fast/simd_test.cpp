@@ -59,7 +59,8 @@ TEST(Simd, fusedMultiplyAddRoundsOnce) {
   for (const SimdKernels *level : levels())
     for (int round = 0; round < 4000; ++round) {
       std::vector<float> b = randomBits(32, static_cast<uint32_t>(round), true);
-      std::vector<float> a = randomBits(2, static_cast<uint32_t>(random()), true);
+      std::vector<float> a =
+          randomBits(2, static_cast<uint32_t>(random()), true);
       if (round % 2) {
         // Sums that nearly cancel: c = -(a * b) rounded, shifted a little.
         a[1] = std::ldexp(1.0f + static_cast<float>(round) * 0x1p-13f, 3);
@@ -71,8 +72,7 @@ TEST(Simd, fusedMultiplyAddRoundsOnce) {
       float c[16];
       level->packedProduct(shape, a.data(), Storage::F32, b.data(), c, 0, 1);
       for (size_t n = 0; n < 16; ++n) {
-        float expected =
-            std::fma(a[1], b[16 + n], std::fma(a[0], b[n], 0.0f));
+        float expected = std::fma(a[1], b[16 + n], std::fma(a[0], b[n], 0.0f));
         ASSERT_TRUE(equal(c[n], expected))
             << level->name << " " << a[0] << " " << b[n] << " " << a[1] << " "
             << b[16 + n] << ": " << c[n] << " " << expected;
@@ -97,7 +97,8 @@ TEST(Simd, sixteenBitConversionsMatchScalar) {
     std::vector<float> middle = normals(100003, 4);
     for (size_t i = 0; i < middle.size(); ++i)
       values.push_back(std::ldexp(middle[i], static_cast<int>(i % 48) - 30));
-    for (float x : {65504.0f, 65519.99f, 65520.0f, 0x1p-24f, 0x1p-25f, 0x1.8p-25f})
+    for (float x :
+         {65504.0f, 65519.99f, 65520.0f, 0x1p-24f, 0x1p-25f, 0x1.8p-25f})
       values.push_back(x);
     std::vector<uint16_t> narrow(values.size());
     for (Storage type : {Storage::F16, Storage::BF16}) {
@@ -106,8 +107,8 @@ TEST(Simd, sixteenBitConversionsMatchScalar) {
       for (size_t i = 0; i < values.size(); ++i) {
         if (values[i] != values[i])
           continue;
-        uint16_t expected = type == Storage::F16 ? f32ToF16(values[i])
-                                                 : f32ToBf16(values[i]);
+        uint16_t expected =
+            type == Storage::F16 ? f32ToF16(values[i]) : f32ToBf16(values[i]);
         ASSERT_EQ(narrow[i], expected) << level->name << " " << values[i];
       }
     }
@@ -136,8 +137,8 @@ TEST(Simd, exponentialsHaveTheBitsOfElementary) {
       ASSERT_TRUE(equal(y[i], elementary::tanh(x[i]))) << x[i];
     level->gateRow(Gate::Gelu, x.data(), one.data(), y.data(), count);
     for (size_t i = 0; i < x.size(); ++i)
-      ASSERT_TRUE(equal(
-          y[i], 0.5f * x[i] * (1.0f + elementary::erf(x[i] * 0.70710678f))))
+      ASSERT_TRUE(equal(y[i], 0.5f * x[i] *
+                                  (1.0f + elementary::erf(x[i] * 0.70710678f))))
           << x[i];
   }
 }
@@ -166,11 +167,11 @@ TEST(Simd, productsOfAllShapes) {
             for (int64_t n = 0; n < columns; ++n) {
               float sum = 0;
               for (int64_t k = 0; k < depth; ++k)
-                sum = std::fma(a[static_cast<size_t>(r * depth + k)],
-                               b[static_cast<size_t>(
-                                   transposed ? n * depth + k
-                                              : k * columns + n)],
-                               sum);
+                sum =
+                    std::fma(a[static_cast<size_t>(r * depth + k)],
+                             b[static_cast<size_t>(
+                                 transposed ? n * depth + k : k * columns + n)],
+                             sum);
               expected[static_cast<size_t>(r * columns + n)] = sum;
             }
           for (const SimdKernels *level : levels()) {

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
 namespace sol::simd {
 namespace {
 #include "runtime/cpu/fast/simd/lanes.inc"
