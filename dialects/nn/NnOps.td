@@ -216,7 +216,8 @@ def Nn_AttentionOp : Nn_Op<"attention", [Pure]> {
     mask leaves them). If `causal`, the query at position p has keys up to
     position p; if `window` > 0, the last `window` of those only. Query i of row b
     is at position `offsets`[b] + i, `offsets` being an int64 tensor of batch;
-    without it, at length - step + i.
+    without it, at length - step + i. `nn-cache-state` sets `cached` to 1 where key
+    and value are caches, for kernels, which see no types.
 
     Example:
     `%y = nn.attention %q, %k, %v, %mask, %none {scale = 0.125 : f32, softcap = 0.0 : f32, masked_rows = "zero"} : (…) -> tensor<…>`

@@ -61,10 +61,16 @@ struct Attention {
   int64_t batch, queryHeads, steps, size, valueSize;
   Positions keys, values;
   const Tensor *query = nullptr, *mask = nullptr, *sinks = nullptr;
+  const int64_t *offsets = nullptr; ///< position of each row's first query
   Dims maskSteps;
   float scale = 1, softcap = 0;
   MaskedRows maskedRows = MaskedRows::Zero;
-  bool cached = false;
+  bool cached = false, causal = false;
+  int64_t window = 0; ///< positions that a causal query sees, 0: all
+  /// Position of query `step` of row `b`.
+  int64_t position(int64_t b, int64_t step) const {
+    return (offsets ? offsets[b] : keys.held(b) - steps) + step;
+  }
   int64_t group() const { return queryHeads / keys.heads; }
 };
 
@@ -86,6 +92,12 @@ absl::Status readPositions(const Tensor &tensor, const char *name, bool cached,
 absl::Status readAttributes(const KernelCall &call, Attention &attention) {
   SOL_NN_ASSIGN(attention.scale, call.attributes.real("scale", 1));
   SOL_NN_ASSIGN(attention.softcap, call.attributes.real("softcap", 0));
+  SOL_NN_ASSIGN(int64_t causal, call.attributes.integer("causal", 0));
+  attention.causal = causal != 0;
+  SOL_NN_ASSIGN(attention.window, call.attributes.integer("window", 0));
+  if (attention.window < 0)
+    return invalid("attribute `window` is ", attention.window,
+                   ", must not be negative");
   SOL_NN_ASSIGN(std::string masked,
                 call.attributes.text("masked_rows", "zero"));
   if (masked != "zero" && masked != "nan" && masked != "mean")
@@ -118,9 +130,19 @@ absl::Status readMaskAndSinks(Inputs in, Attention &attention) {
   return absl::OkStatus();
 }
 
+absl::Status readOffsets(Inputs in, Attention &attention) {
+  const Tensor *offsets = operandAt(in, 5);
+  if (!offsets)
+    return absl::OkStatus();
+  SOL_NN_TRY(nn::checkType(*offsets, "offsets", {DType::I64}));
+  SOL_NN_TRY(checkDims(*offsets, "offsets", Dims{attention.batch}));
+  attention.offsets = offsets->as<int64_t>();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Attention> describe(const KernelCall &call, Inputs in) {
   Attention attention{};
-  SOL_NN_TRY(checkCount(in, 3, 5));
+  SOL_NN_TRY(checkCount(in, 3, 6));
   SOL_NN_TRY(checkStorage(in[0], "query"));
   SOL_NN_TRY(checkRank(in[0], "query", 4, 4));
   SOL_NN_ASSIGN(int64_t cached, call.attributes.integer("cached", 0));
@@ -145,6 +167,7 @@ absl::StatusOr<Attention> describe(const KernelCall &call, Inputs in) {
                    "key heads divide query heads");
   SOL_NN_TRY(readAttributes(call, attention));
   SOL_NN_TRY(readMaskAndSinks(in, attention));
+  SOL_NN_TRY(readOffsets(in, attention));
   return attention;
 }
 
@@ -237,8 +260,14 @@ void Block::prepareRow(int64_t index, int64_t slot, Row &row) const {
 void Block::findVisible(Row &row) const {
   row.first = 0;
   row.last = attention.keys.held(b);
+  if (attention.causal) {
+    int64_t after = attention.position(b, row.step) + 1;
+    row.last = std::clamp<int64_t>(after, 0, row.last);
+    if (attention.window > 0)
+      row.first = std::clamp<int64_t>(after - attention.window, 0, row.last);
+  }
   const Tensor *mask = attention.mask;
-  if (!mask || row.last == 0)
+  if (!mask || row.last == row.first)
     return;
   int64_t step = attention.maskSteps[3], offset = maskOffset(row, 0);
   auto visible = [&](int64_t t) {

@@ -20,18 +20,33 @@ absl::Status noCache() {
 }
 
 absl::Status inferAppend(const KernelCall &call, Inputs in, Outputs out) {
-  SOL_NN_TRY(checkCount(in, 2, 2));
+  SOL_NN_TRY(checkCount(in, 2, 3));
   SOL_NN_TRY(checkCache(in[0], "cache"));
   SOL_NN_TRY(checkRank(in[1], "step", 4, 4));
   SOL_NN_TRY(nn::checkSameType(in[1], "step", in[0].type));
   Dims wanted = in[0].dims;
   wanted[2] = in[1].dims[2];
   SOL_NN_TRY(checkDims(in[1], "step", wanted));
+  if (const Tensor *offsets = operandAt(in, 2)) {
+    SOL_NN_TRY(nn::checkType(*offsets, "offsets", {DType::I64}));
+    SOL_NN_TRY(checkDims(*offsets, "offsets", Dims{in[0].dims[0]}));
+  }
   Dims dims = in[0].dims;
   dims[2] += in[1].dims[2];
   SOL_NN_TRY(setOutput(out, 0, in[0].type, dims));
   if (Tensor *result = nn::outputAt(out, 0))
     result->data = in[0].data;
+  return absl::OkStatus();
+}
+
+/// Takes back what rows hold from their offsets on.
+absl::Status takeBack(KvCache &cache, const int64_t *offsets) {
+  for (int64_t b = 0; b < cache.batch; ++b)
+    if (offsets[b] < 0 || offsets[b] > cache.lengths[b])
+      return absl::InvalidArgumentError(absl::StrCat(
+          "row ", b, " begins at position ", offsets[b], ", the cache holds ",
+          cache.lengths[b], "; a row must begin at most behind what it holds"));
+  std::copy(offsets, offsets + cache.batch, cache.lengths);
   return absl::OkStatus();
 }
 
@@ -42,6 +57,8 @@ absl::Status runAppend(const KernelCall &call, KernelContext &context,
   KvCache &cache = *static_cast<KvCache *>(in[0].data);
   const Tensor &step = in[1];
   int64_t positions = step.dims[2];
+  if (const Tensor *offsets = operandAt(in, 2))
+    SOL_NN_TRY(takeBack(cache, offsets->as<int64_t>()));
   for (int64_t b = 0; b < cache.batch; ++b)
     if (cache.lengths[b] + positions > cache.capacity())
       return absl::ResourceExhaustedError(absl::StrCat(

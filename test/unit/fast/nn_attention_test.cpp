@@ -228,6 +228,40 @@ TEST(Attention, hiddenPositionsLeaveNoTrace) {
   EXPECT_TRUE(sameBits(padded.run(2), expected));
 }
 
+// What attributes and positions hide is hidden like by a mask, to the last bit.
+TEST(Attention, causalAndWindowAreMasks) {
+  Problem p;
+  p.mask = Owned(DType::F32, {p.batch, 1, p.steps, p.length});
+  Owned offsets(DType::I64, {p.batch});
+  int64_t window = 33, starts[] = {p.length - p.steps, 60};
+  for (int64_t b = 0; b < p.batch; ++b)
+    offsets.tensor.as<int64_t>()[b] = starts[b];
+  for (int64_t i = 0; i < p.mask.tensor.size(); ++i) {
+    int64_t t = i % p.length, b = i / p.length / p.steps,
+            at = starts[b] + i / p.length % p.steps;
+    p.mask.set(i, t > at || t <= at - window ? minusInfinity : 0.0f);
+  }
+  Owned expected = p.run();
+  Attributes attributes = p.attributes();
+  attributes.set("causal", int64_t(1));
+  attributes.set("window", window);
+  auto y = callKernel(
+      "nn.attention", attributes,
+      {p.q.tensor, p.k.tensor, p.v.tensor, Tensor(), Tensor(), offsets.tensor},
+      DType::F32, 2);
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_TRUE(sameBits(*y, expected));
+
+  // Without offsets the last query stands at the last position.
+  p.causal();
+  attributes = p.attributes();
+  attributes.set("causal", int64_t(1));
+  y = callKernel("nn.attention", attributes,
+                 {p.q.tensor, p.k.tensor, p.v.tensor}, DType::F32);
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_TRUE(sameBits(*y, p.run()));
+}
+
 /// A cache over memory of its own, in pages.
 struct TestCache {
   KvCache cache;
@@ -322,6 +356,28 @@ TEST(Cache, shorterRowsSeeOnlyTheirOwnPositions) {
   for (int64_t t = 40; t < p.length; ++t)
     p.mask.set(t, minusInfinity);
   EXPECT_TRUE(sameBits(*y, p.run()));
+}
+
+// A row that was padded on the right goes on behind its own last position.
+TEST(Cache, rowsBeginWhereTheyAreTold) {
+  TestCache k(DType::F32, 2, 1, 2, 8, 1);
+  Owned prompt = randomTensor(DType::F32, {2, 1, 4, 2}, 1);
+  Owned step = randomTensor(DType::F32, {2, 1, 1, 2}, 2);
+  Owned offsets(DType::I64, {2});
+  auto append = [&](const Owned &what) {
+    return callKernel("nn.cache_append", {},
+                      {k.tensor(), what.tensor, offsets.tensor}, DType::F32);
+  };
+  ASSERT_TRUE(append(prompt).ok());
+  offsets.tensor.as<int64_t>()[0] = 2;
+  offsets.tensor.as<int64_t>()[1] = 4;
+  ASSERT_TRUE(append(step).ok());
+  EXPECT_EQ(k.lengths, (std::vector<int64_t>{3, 5}));
+  EXPECT_EQ(reinterpret_cast<float *>(k.cache.at(0, 0, 2))[0], step.at(0));
+  EXPECT_EQ(reinterpret_cast<float *>(k.cache.at(0, 0, 1))[1], prompt.at(3));
+  EXPECT_EQ(reinterpret_cast<float *>(k.cache.at(1, 0, 4))[1], step.at(3));
+  offsets.tensor.as<int64_t>()[0] = 4;
+  EXPECT_FALSE(append(step).ok());
 }
 
 TEST(Cache, refusesAStepBeyondItsRoom) {

@@ -11,6 +11,8 @@
 #include "lib/nn/recognize/attention/AttentionOperators.h"
 #include "lib/nn/recognize/attention/AttentionParts.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -337,7 +339,20 @@ struct RecognizeAttentionPass
     patterns.add<FromProducts>(&getContext());
     populateAttentionOperators(patterns);
     applyRecognisers(getOperation(), std::move(patterns));
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      refreshResultTypes(function);
     reportNearMisses();
+  }
+
+  /// A present that an operator gave may have been less exactly typed than what
+  /// has taken its place.
+  static void refreshResultTypes(func::FuncOp function) {
+    if (function.isExternal() || !function.getBody().hasOneBlock())
+      return;
+    Block &block = function.getBody().front();
+    function.setType(
+        FunctionType::get(function.getContext(), block.getArgumentTypes(),
+                          block.getTerminator()->getOperandTypes()));
   }
 
   /// Products whose first factor comes from a softmax.

@@ -158,6 +158,25 @@ void makeState(Pair pair, Operation *end) {
   concat->erase();
 }
 
+/// Attention reads two caches or two tensors. Kernels see no types, so an
+/// attribute tells them which.
+void tellCached(func::FuncOp function) {
+  function.walk([](AttentionOp attention) {
+    bool keys = isa<CacheType>(attention.getKey().getType());
+    bool values = isa<CacheType>(attention.getValue().getType());
+    OpBuilder builder(attention);
+    if (keys && values)
+      attention->setAttr("cached", builder.getI64IntegerAttr(1));
+    else if (keys || values)
+      for (unsigned i : {1u, 2u})
+        if (auto type = dyn_cast<CacheType>(attention->getOperand(i).getType()))
+          attention->setOperand(i,
+                                CacheReadOp::create(builder, attention.getLoc(),
+                                                    type.getTensor(),
+                                                    attention->getOperand(i)));
+  });
+}
+
 void convert(func::FuncOp function) {
   SmallVector<std::pair<unsigned, unsigned>> states;
   convertGroupQueries(function, states);
@@ -173,6 +192,7 @@ void convert(func::FuncOp function) {
                            builder.getI64IntegerAttr(argument));
   function.setType(builder.getFunctionType(block.getArgumentTypes(),
                                            end->getOperandTypes()));
+  tellCached(function);
 }
 
 struct CacheStatePass : sol::nn::impl::NnCacheStatePassBase<CacheStatePass> {
