@@ -108,6 +108,11 @@ std::optional<std::string> SymbolicSize::asSymbol() const {
   return terms[0].factors[0]->name;
 }
 
+std::vector<SymbolicSize> SymbolicSize::minimumOf() const {
+  std::vector<SymbolicSize> operands = flatten(*this, Atom::Min);
+  return operands.size() > 1 ? operands : std::vector<SymbolicSize>();
+}
+
 bool SymbolicSize::operator==(const SymbolicSize &other) const {
   if (!known || !other.known || terms.size() != other.terms.size())
     return false;

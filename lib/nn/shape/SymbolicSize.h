@@ -68,6 +68,8 @@ public:
   bool isConstant(int64_t value) const { return constant() == value; }
   /// The symbol's name, if this is exactly one symbol.
   std::optional<std::string> asSymbol() const;
+  /// The operands, if this is exactly one min; else empty.
+  std::vector<SymbolicSize> minimumOf() const;
   /// Canonical text; `?` if unknown.
   std::string text() const;
 

@@ -332,6 +332,7 @@ void addElementwiseRules(RuleTable &table) {
                          "microsoft.QuantizeLinear",
                          "microsoft.DequantizeLinear",
                          "RotaryEmbedding",
+                         "microsoft.RotaryEmbedding",
                          "microsoft.QMoE",
                          "microsoft.MoE"})
     table[("onnx." + name).str()] = inferSame;

@@ -326,14 +326,16 @@ static void inferSplit(Node &node) {
 /// A slice bound for steps > 0, put into [0, size].
 static SymbolicSize clampBound(const SymbolicSize &bound,
                                const SymbolicSize &size) {
-  if (std::optional<int64_t> number = bound.constant()) {
-    if (*number >= beyondAnySize)
-      return size;
-    if (*number <= -beyondAnySize)
-      return 0;
-    if (*number < 0)
-      return SymbolicSize::max(size + *number, 0);
-  }
+  std::optional<int64_t> number = bound.constant();
+  if (number && *number >= beyondAnySize)
+    return size;
+  if (number && *number <= -beyondAnySize)
+    return 0;
+  // Minus the size is the front even where the size is 0.
+  if ((size + bound).isConstant(0))
+    return 0;
+  if (bound.upperBound().value_or(0) < 0)
+    return SymbolicSize::max(size + bound, 0);
   return bound.isNonNegative() ? SymbolicSize::min(bound, size)
                                : SymbolicSize();
 }

@@ -134,6 +134,17 @@ SymbolicSize Node::agree(const SymbolicSize &a, const SymbolicSize &b,
   return precisionOf(b) > precisionOf(a) ? b : a;
 }
 
+/// Whether `a` is min(b, c, ..) with all others above 1. Then a broadcast of
+/// both gives b: where they differ, `a` is neither 1 nor b, and the run refuses
+/// it (a table of positions that is cut to the sequence's length).
+static bool isCutOf(const SymbolicSize &a, const SymbolicSize &b) {
+  std::vector<SymbolicSize> operands = a.minimumOf();
+  return llvm::is_contained(operands, b) &&
+         llvm::all_of(operands, [&](const SymbolicSize &other) {
+           return other == b || other.lowerBound().value_or(0) > 1;
+         });
+}
+
 SymbolicSize broadcastSize(const SymbolicSize &a, const SymbolicSize &b) {
   if (a == b || b.isConstant(1))
     return a;
@@ -144,6 +155,10 @@ SymbolicSize broadcastSize(const SymbolicSize &a, const SymbolicSize &b) {
     if (size->isKnown() &&
         (size->constant() || size->lowerBound().value_or(0) > 1))
       return *size;
+  if (isCutOf(a, b))
+    return b;
+  if (isCutOf(b, a))
+    return a;
   return {};
 }
 
