@@ -1,13 +1,13 @@
 //===- OnnxDialect.cpp - the dialect of ONNX operators --------------------===//
 //
 // Makes an operation of each operator of the table, and answers what effects it
-// has. The check of an operation against its schema is in VerifySchema.cpp.
+// has.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/onnx/OnnxDialect.h"
 
 #include "dialects/onnx/OnnxSchema.h"
-#include "dialects/onnx/VerifySchema.h"
+#include "dialects/onnx/TableOperation.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -24,31 +24,19 @@ void OnnxDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/onnx/OnnxOps.cpp.inc"
       >();
-  for (const OpSchema &schema : allSchemas()) {
-    const OpSchema *known = &schema;
-    std::string name = operationName(schema);
-    registerDynamicOp(DynamicOpDefinition::get(
-        StringRef(name).substr(getNamespace().size() + 1), this,
-        [known](Operation *op) { return verifySchema(op, *known); },
-        [known](Operation *op) { return verifyRegions(op, *known); }));
-  }
+  for (const OpSchema &schema : allSchemas())
+    RegisteredOperationName::insert(
+        std::make_unique<TableOperation>(schema, this), {});
 }
 
 namespace {
-/// Effects of operators: a pure one has those of its regions, none without any.
+/// Pure operators have no effects but those of their graphs.
 struct TableEffects
     : public MemoryEffectOpInterface::FallbackModel<TableEffects> {
   void
-  getEffects(Operation *op,
+  getEffects(Operation *,
              SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-                 &effects) const {
-    for (Region &region : op->getRegions())
-      for (Operation &inner : region.getOps())
-        if (!isMemoryEffectFree(&inner)) {
-          effects.emplace_back(MemoryEffects::Write::get());
-          return;
-        }
-  }
+                 &) const {}
 };
 } // namespace
 

@@ -25,7 +25,6 @@ def Onnx_Dialect : Dialect {
 
     Example: `%1 = "onnx.Softmax"(%0) {axis = -1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>`
   }];
-  let isExtensible = 1;
   let hasOperationInterfaceFallback = 1;
 }
 

@@ -33,7 +33,7 @@ LogicalResult checkValue(const OpSchema &schema, const ValueSchema &value,
                          Type type, StringRef kind, Bindings &bindings,
                          EmitError error) {
   if (isa<NoneType>(type)) {
-    if (value.arity == Arity::Single)
+    if (value.arity != Arity::Optional)
       return error() << kind << " `" << value.name << "` is missing";
     return success();
   }
@@ -64,7 +64,8 @@ LogicalResult checkCount(StringRef what, size_t count, unsigned least,
                          unsigned most, EmitError error) {
   if (count >= least && count <= most)
     return success();
-  auto diagnostic = error() << "has " << count << " " << what << ", needs ";
+  auto diagnostic = error() << "has " << count << " " << what
+                            << (count == 1 ? "" : "s") << ", needs ";
   if (least == most)
     diagnostic << least;
   else if (count < least)
@@ -111,7 +112,7 @@ StringRef kindName(AttributeKind kind) {
 
 LogicalResult checkOperands(const OpSchema &schema, TypeRange operands,
                             Bindings &bindings, EmitError error) {
-  if (failed(checkCount("inputs", operands.size(), schema.minInputs,
+  if (failed(checkCount("input", operands.size(), schema.minInputs,
                         schema.maxInputs, error)))
     return failure();
   for (auto [index, type] : llvm::enumerate(operands))
@@ -159,7 +160,7 @@ LogicalResult verifySchema(Operation *op, const OpSchema &schema) {
   auto error = [&]() -> InFlightDiagnostic { return op->emitOpError(); };
   Bindings bindings;
   if (failed(checkOperands(schema, op->getOperandTypes(), bindings, error)) ||
-      failed(checkCount("results", op->getNumResults(), schema.minOutputs,
+      failed(checkCount("result", op->getNumResults(), schema.minOutputs,
                         schema.maxOutputs, error)))
     return failure();
   for (auto [index, type] : llvm::enumerate(op->getResultTypes()))

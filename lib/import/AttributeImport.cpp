@@ -104,8 +104,9 @@ LogicalResult GraphImporter::gatherAttributes(Node &node) {
   return success();
 }
 
-LogicalResult GraphImporter::importConstant(Node &node) {
-  auto emit = [&]() -> InFlightDiagnostic { return error(node); };
+/// The attribute that a Constant's value is in, following a reference to a
+/// function's attribute; null, after an error, if there is not exactly one.
+const Proto *GraphImporter::findConstantValue(Node &node) {
   const Proto *found = nullptr;
   for (const Proto &given : node.proto.attribute()) {
     const Proto *proto = &given;
@@ -113,19 +114,49 @@ LogicalResult GraphImporter::importConstant(Node &node) {
       auto bound = node.scope.attributes->find(given.ref_attr_name());
       proto = bound == node.scope.attributes->end() ? nullptr : &bound->second;
     }
-    if (proto && found)
-      return error(node) << "has more than one value";
+    if (proto && found) {
+      error(node) << "has more than one value";
+      return nullptr;
+    }
     if (proto)
       found = proto;
   }
   if (!found)
-    return error(node) << "has no value; one of the attributes `value`, "
-                          "`value_int`, `value_ints`, `value_float`, "
-                          "`value_floats` must be there";
+    error(node) << "has no value; one of the attributes `value`, `value_int`, "
+                   "`value_ints`, `value_float`, `value_floats` must be there";
+  return found;
+}
+
+namespace {
+/// The tensor that a number or list of numbers stands for in a Constant; null
+/// for other attributes.
+DenseElementsAttr elementsOf(Attribute attribute, Builder &builder) {
+  auto floats = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, builder.getF32Type());
+  };
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return DenseElementsAttr::get(floats({}), Attribute(number));
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return DenseElementsAttr::get(
+        RankedTensorType::get({}, builder.getI64Type()), Attribute(number));
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute))
+    return builder.getI64TensorAttr(list.asArrayRef());
+  if (auto list = dyn_cast<DenseF32ArrayAttr>(attribute))
+    return DenseElementsAttr::get(floats({list.size()}), list.asArrayRef());
+  return {};
+}
+} // namespace
+
+LogicalResult GraphImporter::importConstant(Node &node) {
+  auto emit = [&]() -> InFlightDiagnostic { return error(node); };
+  const Proto *found = findConstantValue(node);
+  if (!found)
+    return failure();
   if (node.proto.output_size() != 1)
     return error(node) << "has " << node.proto.output_size()
                        << " outputs, needs 1";
-  if (typeOf(*found) == Proto::TENSOR) {
+  switch (typeOf(*found)) {
+  case Proto::TENSOR: {
     FailureOr<Value> value = tensors.import(found->t(), node.proto.output(0),
                                             node.builder, node.location, emit);
     if (failed(value))
@@ -133,33 +164,19 @@ LogicalResult GraphImporter::importConstant(Node &node) {
     define(node, *value);
     return success();
   }
-  FailureOr<Attribute> attribute = failure();
-  switch (typeOf(*found)) {
   case Proto::STRING:
   case Proto::STRINGS:
     return error(node) << "holds strings, which are not supported";
   case Proto::SPARSE_TENSOR:
     return error(node) << "holds a sparse tensor, which is not supported";
   default:
-    attribute = convertAttribute(node, *found);
+    break;
   }
+  FailureOr<Attribute> attribute = convertAttribute(node, *found);
   if (failed(attribute))
     return failure();
-  Builder &builder = node.builder;
-  DenseElementsAttr value;
-  if (auto number = dyn_cast<FloatAttr>(*attribute))
-    value = DenseElementsAttr::get(
-        RankedTensorType::get({}, builder.getF32Type()), Attribute(number));
-  else if (auto number = dyn_cast<IntegerAttr>(*attribute))
-    value = DenseElementsAttr::get(
-        RankedTensorType::get({}, builder.getI64Type()), Attribute(number));
-  else if (auto ints = dyn_cast<DenseI64ArrayAttr>(*attribute))
-    value = builder.getI64TensorAttr(ints.asArrayRef());
-  else if (auto floats = dyn_cast<DenseF32ArrayAttr>(*attribute))
-    value = DenseElementsAttr::get(
-        RankedTensorType::get({floats.size()}, builder.getF32Type()),
-        floats.asArrayRef());
-  else
+  DenseElementsAttr value = elementsOf(*attribute, node.builder);
+  if (!value)
     return error(node) << "has a value of a kind that is not supported";
   define(node, nn::ConstantOp::create(node.builder, node.location,
                                       value.getType(), value)

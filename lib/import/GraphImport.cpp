@@ -136,7 +136,7 @@ void GraphImporter::importNodes(const Nodes &nodes, Scope &scope,
 void GraphImporter::importNode(const ::onnx::NodeProto &proto, int index,
                                Scope &scope, OpBuilder &builder) {
   // Functions that call functions can blow a small file up without end.
-  constexpr uint64_t mostNodes = 4'000'000;
+  constexpr uint64_t mostNodes = 250'000;
   std::string name =
       scope.prefix + (proto.name().empty()
                           ? proto.op_type() + "_" + std::to_string(index)
@@ -147,10 +147,11 @@ void GraphImporter::importNode(const ::onnx::NodeProto &proto, int index,
             0,       {},
             {},      {},
             nullptr};
-  if (++nodeCount > mostNodes) {
+  if (!calls.empty() && ++nodeCount > mostNodes) {
     if (nodeCount == mostNodes + 1)
       error(node) << "is one of more than " << mostNodes
-                  << " nodes, which is the most that is supported";
+                  << " nodes of functions, which is the most that is "
+                     "supported";
     define(node, {});
     return;
   }
@@ -308,9 +309,13 @@ LogicalResult GraphImporter::create(Node &node, NodeVersion &version) {
     bool isSkipped = node.proto.output(index).empty();
     if (isSkipped && schema.output(index)->arity == onnx::Arity::Optional)
       type = NoneType::get(context);
+    else if (!type && schema.allowedTypes(*schema.output(index)) == 1u << 31)
+      return error(node) << "result " << index
+                         << " is a sequence or an optional value; only tensors "
+                            "are supported";
     else if (!type)
       return error(node) << "result " << index
-                         << " has no supported element type";
+                         << " has an element type that is not supported";
   }
   Operation *op = node.builder.create(state);
   SmallVector<Value> results(op->getResults());

@@ -60,6 +60,7 @@ private:
   void gatherInputs(Node &node, llvm::SmallVector<llvm::StringRef> &unknown);
   mlir::LogicalResult create(Node &node, NodeVersion &version);
   mlir::LogicalResult importConstant(Node &node);
+  const ::onnx::AttributeProto *findConstantValue(Node &node);
   void define(Node &node, llvm::ArrayRef<mlir::Value> results);
   mlir::InFlightDiagnostic error(const Node &node);
 
@@ -95,7 +96,7 @@ private:
   mlir::MLIRContext *context;
   std::map<std::string, const ::onnx::FunctionProto *> functions;
   std::vector<const ::onnx::FunctionProto *> calls; ///< being inlined
-  uint64_t nodeCount = 0;
+  uint64_t nodeCount = 0;                           ///< of functions' bodies
 };
 
 /// Key of a function or call: domain, name, overload.

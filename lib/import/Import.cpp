@@ -157,9 +157,12 @@ void ModelImporter::addArguments(func::FuncOp function, Scope &scope) {
   for (const auto &tensor : model.graph().initializer())
     isConstant[tensor.name()] = true;
   Block *entry = function.addEntryBlock();
+  unsigned numConstantInputs = 0;
   for (const auto &input : model.graph().input()) {
-    if (isConstant.contains(input.name()))
+    if (isConstant.contains(input.name())) {
+      ++numConstantInputs;
       continue;
+    }
     auto name = StringAttr::get(&context, input.name());
     auto location = NameLoc::get(name);
     if (scope.values.contains(input.name())) {
@@ -179,6 +182,11 @@ void ModelImporter::addArguments(func::FuncOp function, Scope &scope) {
     (void)function.insertArgument(index, type, attributes, location);
     scope.values[input.name()] = entry->getArgument(index);
   }
+  // Up to IR version 3 every initializer had to be an input as well.
+  if (numConstantInputs && model.ir_version() >= 4)
+    emitRemark(unknown) << numConstantInputs
+                        << " inputs of the graph have initializers; they are "
+                           "constants that a run cannot override";
 }
 
 /// Ends the function with the graph's outputs.

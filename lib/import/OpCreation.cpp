@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/APFloat.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace sol {
@@ -59,22 +61,23 @@ Value createInt(OpBuilder &builder, Location location, int64_t value) {
 Value createScalar(OpBuilder &builder, Location location, Type element,
                    double value) {
   auto type = RankedTensorType::get({}, element);
-  if (auto floating = dyn_cast<FloatType>(element)) {
+  if (element.isF32() || element.isF64() || element.isF16() ||
+      element.isBF16()) {
     llvm::APFloat number(value);
     bool inexact;
-    number.convert(floating.getFloatSemantics(),
+    number.convert(cast<FloatType>(element).getFloatSemantics(),
                    llvm::APFloat::rmNearestTiesToEven, &inexact);
     return createConstant(builder, location,
                           DenseElementsAttr::get(type, ArrayRef(number)));
   }
-  if (auto integer = dyn_cast<IntegerType>(element))
-    return createConstant(
-        builder, location,
-        DenseElementsAttr::get(
-            type,
-            ArrayRef(APInt(integer.getWidth(),
-                           static_cast<uint64_t>(static_cast<int64_t>(value)),
-                           true, true))));
+  auto integer = dyn_cast<IntegerType>(element);
+  if (integer && std::abs(value) < 9e15) {
+    APInt number(integer.getWidth(),
+                 static_cast<uint64_t>(static_cast<int64_t>(value)), true,
+                 true);
+    return createConstant(builder, location,
+                          DenseElementsAttr::get(type, ArrayRef(number)));
+  }
   return {};
 }
 
