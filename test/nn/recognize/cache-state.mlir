@@ -9,7 +9,7 @@ func.func @pair(%past: tensor<?x2x?x8xf32, #nn.dims<"b", "2", "p", "8">> {nn.nam
   // CHECK: %[[S:.*]] = nn.cache_shape %[[P]]
   // CHECK: %[[LENGTH:.*]] = "onnx.Slice"(%[[S]]
   // CHECK: %[[C:.*]] = nn.cache_append %[[P]], %arg1
-  // CHECK: nn.attention %arg1, %[[C]], %[[C]]
+  // CHECK: nn.attention %arg1, %[[C]], %[[C]], %{{.*}} {cached = 1 : i64
   // CHECK: return %{{.*}}, %[[C]], %[[LENGTH]]
   %none = onnx.none : none
   %t = "onnx.Concat"(%past, %k) {axis = -2 : i64} : (tensor<?x2x?x8xf32, #nn.dims<"b", "2", "p", "8">>, tensor<?x2x?x8xf32, #nn.dims<"b", "2", "s", "8">>) -> tensor<?x2x?x8xf32, #nn.dims<"b", "2", "p + s", "8">>
@@ -59,7 +59,7 @@ func.func @group_query(%qkv: tensor<?x?x32xf32, #nn.dims<"b", "s", "32">>, %k: t
   // CHECK: %[[N:.*]] = nn.rotary
   // CHECK: %[[K:.*]] = nn.cache_append %arg1, %[[N]], %[[AT]]
   // CHECK: %[[V:.*]] = nn.cache_append %arg2, %{{.*}}, %[[AT]]
-  // CHECK: nn.attention %[[Q]], %[[K]], %[[V]], %{{.*}}, %{{.*}}, %[[AT]] {causal, masked_rows = "zero", scale = 2.500000e-01 : f32, softcap = 0.000000e+00 : f32, window = 4 : i64}
+  // CHECK: nn.attention %[[Q]], %[[K]], %[[V]], %{{.*}}, %{{.*}}, %[[AT]] {cached = 1 : i64, causal, masked_rows = "zero", scale = 2.500000e-01 : f32, softcap = 0.000000e+00 : f32, window = 4 : i64}
   %0:3 = "onnx.microsoft.GroupQueryAttention"(%qkv, %none, %none, %k, %v, %last, %total, %cos, %sin) {do_rotary = 1 : i64, kv_num_heads = 1 : i64, num_heads = 2 : i64, scale = 2.5e-01 : f32, local_window_size = 4 : i64}
     : (tensor<?x?x32xf32, #nn.dims<"b", "s", "32">>, none, none, tensor<?x1x?x?xf32, #nn.dims<"b", "1", "p", "d">>, tensor<?x1x?x?xf32, #nn.dims<"b", "1", "p", "d">>, tensor<?xi32, #nn.dims<"b">>, tensor<i32>, tensor<9x4xf32>, tensor<9x4xf32>)
     -> (tensor<?x?x16xf32, #nn.dims<"b", "s", "16">>, tensor<?x1x?x?xf32, #nn.dims<"b", "1", "t", "d">>, tensor<?x1x?x?xf32, #nn.dims<"b", "1", "t", "d">>)
