@@ -79,6 +79,20 @@ void loadNarrow(DType type, const void *data, int64_t first, int64_t count,
   }
 }
 
+/// The low bits of an integer; of a float its whole part, or 0 if the type
+/// cannot hold that, as the reference implementation has it.
+template <typename C> uint8_t narrowCode(DType type, C value) {
+  if constexpr (std::is_integral_v<C>) {
+    return static_cast<uint8_t>(value);
+  } else {
+    bool isSigned = type == DType::I4 || type == DType::I2;
+    int range = 1 << bitWidth(type), low = isSigned ? -range / 2 : 0;
+    int whole = truncated<int32_t>(value);
+    return whole >= low && whole < low + range ? static_cast<uint8_t>(whole)
+                                               : 0;
+  }
+}
+
 template <typename C>
 void storeNarrow(DType type, const C *values, int64_t count, void *data,
                  int64_t first, Narrowing narrowing) {
@@ -88,7 +102,7 @@ void storeNarrow(DType type, const C *values, int64_t count, void *data,
     uint8_t code = floating
                        ? f32ToSmallFloat(type, forNarrowFloat(values[i]),
                                          narrowing.saturate, narrowing.rounding)
-                       : static_cast<uint8_t>(narrowed<int8_t>(values[i]));
+                       : narrowCode(type, values[i]);
     if (width == 8)
       static_cast<uint8_t *>(data)[first + i] = code;
     else

@@ -33,7 +33,7 @@ void loadElements(DType type, const void *data, int64_t first, int64_t count,
 /// Stores values as elements [first, first + count). Narrower integers wrap;
 /// floats round once, to nearest even; a float becomes an integer by truncation
 /// and, if out of range or NaN, the least integer of 32 or 64 bits, of which a
-/// narrower type takes the low bits; bool is `value != 0`.
+/// narrower type takes the low bits, a packed one 0; bool is `value != 0`.
 template <typename C>
 void storeElements(DType type, const C *values, int64_t count, void *data,
                    int64_t first, Narrowing narrowing = {});

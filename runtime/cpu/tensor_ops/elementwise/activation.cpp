@@ -160,6 +160,27 @@ template <typename Op> void addFloat(std::string_view name) {
                   .inPlace = 0});
 }
 
+/// Swish of one operand times the other, rounded once.
+struct SwiGlu : Parameters<SwiGlu> {
+  static absl::StatusOr<SwiGlu> from(const Attributes &attributes) {
+    return read(attributes, "alpha", 1.0f);
+  }
+  template <typename C> C operator()(C a, C b) const {
+    if constexpr (std::is_floating_point_v<C>)
+      return a * el::sigmoid(C(alpha) * a) * b;
+    else
+      return a; // inference admits floats alone
+  }
+};
+
+absl::Status inferSwiGlu(const KernelCall &, Inputs inputs, Outputs outputs) {
+  SOL_NN_TRY(nn::checkCount(inputs, 2, 2));
+  SOL_NN_TRY(checkDomain(inputs[0], "A", Domain::Floats));
+  SOL_NN_TRY(nn::checkSameType(inputs[1], "B", inputs[0].type));
+  SOL_NN_TRY(nn::checkDims(inputs[1], "B", inputs[0].dims));
+  return nn::setOutput(outputs, 0, inputs[0].type, inputs[0].dims);
+}
+
 struct PRelu {
   template <typename C> C operator()(C x, C slope) const {
     if constexpr (std::is_floating_point_v<C>)
@@ -205,6 +226,10 @@ void registerActivationKernels() {
   registerKernel({.name = "onnx.Gelu",
                   .infer = inferUnary<Domain::Floats>,
                   .run = runGelu,
+                  .inPlace = 0});
+  registerKernel({.name = "onnx.SwiGLU",
+                  .infer = inferSwiGlu,
+                  .run = runBinary<SwiGlu>,
                   .inPlace = 0});
   registerKernel({.name = "onnx.PRelu",
                   .infer = inferPRelu,

@@ -22,16 +22,33 @@ struct BitOr {
 struct BitXor {
   uint64_t operator()(uint64_t a, uint64_t b) const { return a ^ b; }
 };
+// A negative amount, or one beyond the width, leaves the sign's extension
+// alone.
 struct ShiftLeft {
-  uint64_t operator()(uint64_t a, uint64_t b) const {
-    return b < 64 ? a << b : 0;
+  template <typename C> C operator()(C a, C b) const {
+    return static_cast<uint64_t>(b) < 64
+               ? static_cast<C>(static_cast<uint64_t>(a) << b)
+               : C(0);
   }
 };
 struct ShiftRight {
-  uint64_t operator()(uint64_t a, uint64_t b) const {
-    return b < 64 ? a >> b : 0;
+  template <typename C> C operator()(C a, C b) const {
+    if (static_cast<uint64_t>(b) < 64)
+      return a >> b;
+    return std::is_signed_v<C> && a < C(0) ? C(-1) : C(0);
   }
 };
+
+template <typename Op>
+absl::Status runShift(KernelContext &context, Inputs inputs, Outputs outputs) {
+  // Signed types need the sign, so that here two arithmetics are needed.
+  if (inputs[0].type == DType::I8 || inputs[0].type == DType::I16 ||
+      inputs[0].type == DType::I32 || inputs[0].type == DType::I64)
+    mapBinary<int64_t>(context, inputs, outputs[0], Op());
+  else
+    mapBinary<uint64_t>(context, inputs, outputs[0], Op());
+  return absl::OkStatus();
+}
 
 absl::Status runBitwiseNot(const KernelCall &, KernelContext &context,
                            Inputs inputs, Outputs outputs) {
@@ -44,9 +61,9 @@ absl::Status runBitShift(const KernelCall &call, KernelContext &context,
                          Inputs inputs, Outputs outputs) {
   SOL_NN_ASSIGN(std::string direction, call.attributes.text("direction", ""));
   if (direction == "LEFT")
-    return runBits<ShiftLeft>(call, context, inputs, outputs);
+    return runShift<ShiftLeft>(context, inputs, outputs);
   if (direction == "RIGHT")
-    return runBits<ShiftRight>(call, context, inputs, outputs);
+    return runShift<ShiftRight>(context, inputs, outputs);
   return invalid("attribute `direction` is `", direction,
                  "`, expected `LEFT` or `RIGHT`");
 }
@@ -66,7 +83,7 @@ void registerBitKernels() {
   add("onnx.BitwiseOr", runBits<BitOr>);
   add("onnx.BitwiseXor", runBits<BitXor>);
   registerKernel({.name = "onnx.BitShift",
-                  .infer = inferBinary<Domain::Unsigned>,
+                  .infer = inferBinary<Domain::Integers>,
                   .run = runBitShift,
                   .inPlace = 0});
   registerKernel({.name = "onnx.BitwiseNot",

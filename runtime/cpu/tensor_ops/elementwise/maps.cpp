@@ -11,8 +11,6 @@ absl::Status checkDomain(const Tensor &tensor, std::string_view name,
   bool wide = bitWidth(type) >= 8;
   bool computable = type == DType::F32 || type == DType::F64 ||
                     type == DType::F16 || type == DType::BF16;
-  bool isUnsigned = type == DType::U8 || type == DType::U16 ||
-                    type == DType::U32 || type == DType::U64;
   bool integer = isInteger(type) && wide;
   bool good = false;
   std::string_view wanted;
@@ -28,10 +26,6 @@ absl::Status checkDomain(const Tensor &tensor, std::string_view name,
   case Domain::Integers:
     good = integer;
     wanted = "an integer of 8 bits or more";
-    break;
-  case Domain::Unsigned:
-    good = isUnsigned;
-    wanted = "uint8, uint16, uint32 or uint64";
     break;
   case Domain::Bools:
     good = type == DType::Bool;

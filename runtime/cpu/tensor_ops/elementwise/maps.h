@@ -22,14 +22,7 @@ void registerVariadicKernels();
 void registerSelectionKernels();
 
 /// Which element types an operator takes.
-enum class Domain {
-  Floats,
-  Numbers,
-  Integers,
-  Unsigned,
-  Bools,
-  NumbersAndBools
-};
+enum class Domain { Floats, Numbers, Integers, Bools, NumbersAndBools };
 absl::Status checkDomain(const Tensor &tensor, std::string_view name,
                          Domain domain);
 

@@ -335,5 +335,6 @@ void registerReductionKernels() {
   ops::registerArgumentKernels();
   ops::registerScanKernels();
   ops::registerSoftmaxKernels();
+  ops::registerEinsumKernels();
 }
 } // namespace sol

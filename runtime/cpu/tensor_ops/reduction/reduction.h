@@ -17,6 +17,7 @@ void registerReduceKernels();
 void registerArgumentKernels();
 void registerScanKernels();
 void registerSoftmaxKernels();
+void registerEinsumKernels();
 
 /// A tensor seen along one axis: element (o, i, n) is at (o * count + i) *
 /// inner + n.
