@@ -149,6 +149,18 @@ def NnRecognizeMlpPass : Pass<"nn-recognize-mlp", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sol::nn::NnDialect"];
 }
 
+def NnRecognizeExpertsPass : Pass<"nn-recognize-experts", "::mlir::ModuleOp"> {
+  let summary = "Find mixtures of experts";
+  let description = [{
+    Before: shapes inferred, constants folded; gates not recognised.
+    After: the batched form (each token's experts gathered, a gated network of two
+    products, weighted and summed) is onnx.microsoft.MoE. Loops over experts stay.
+    Fails when: never.
+    (example: test/nn/recognize/recognize-experts.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
 def NnAssignRolesPass : Pass<"nn-assign-roles", "::mlir::ModuleOp"> {
   let summary = "Say what each input and output of a model is for";
   let description = [{
