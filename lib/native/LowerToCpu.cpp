@@ -24,9 +24,14 @@ bool isConstant(Operation *op) {
   return isa<sol::nn::ConstantOp, sol::nn::WeightOp, sol::nn::FoldedOp>(op);
 }
 
-/// The attributes that a kernel gets: all but notes of earlier stages.
+/// The attributes that a kernel gets: all but notes of earlier stages, and
+/// whether it is to read its operands as caches.
 DictionaryAttr parametersOf(Operation *op) {
   SmallVector<NamedAttribute> parameters;
+  if (!op->hasAttr("cached") &&
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<sol::nn::CacheType>))
+    parameters.emplace_back(StringAttr::get(op->getContext(), "cached"),
+                            UnitAttr::get(op->getContext()));
   for (NamedAttribute attribute : op->getAttrs())
     if (!attribute.getName().getValue().contains('.'))
       parameters.push_back(attribute);

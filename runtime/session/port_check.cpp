@@ -7,15 +7,29 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
+
 namespace sol {
 namespace {
+
+/// A decoder for both the first and later calls reads its pasts in later calls
+/// only; in the first, callers give placeholders of any size.
+bool mayBePlaceholder(const std::vector<ProgramPort> &ports,
+                      const ProgramPort &port) {
+  return port.role == "past" &&
+         std::any_of(ports.begin(), ports.end(), [](const ProgramPort &other) {
+           return other.role == "use_cache";
+         });
+}
 
 absl::Status checkType(const ProgramPort &port, const Tensor &tensor) {
   if (tensor.type != port.type)
     return absl::InvalidArgumentError(
         absl::StrCat("input `", port.name, "` is ", dtypeName(tensor.type),
                      ", the plan wants ", dtypeName(port.type)));
-  if (port.hasRank && tensor.dims.size() != port.sizes.size())
+  // A scalar may come as a tensor of one element, as exporters' samples have it.
+  bool isScalar = port.sizes.empty() && tensor.size() == 1;
+  if (port.hasRank && tensor.dims.size() != port.sizes.size() && !isScalar)
     return absl::InvalidArgumentError(absl::StrCat(
         "input `", port.name, "` has sizes ", dimsToString(tensor.dims),
         ", the plan wants ", port.sizes.size(), " axes"));
@@ -42,6 +56,8 @@ absl::StatusOr<SizeBindings> checkPorts(const std::vector<ProgramPort> &ports,
       solveSize(ports[i].sizes[axis], tensors[i].dims[axis], bindings);
   for (size_t i = 0; i < ports.size(); ++i)
     for (size_t axis = 0; axis < ports[i].sizes.size(); ++axis) {
+      if (mayBePlaceholder(ports, ports[i]))
+        break;
       const std::string &text = ports[i].sizes[axis];
       std::optional<int64_t> wanted = evaluateSize(text, bindings);
       if (!wanted || *wanted == tensors[i].dims[axis])
