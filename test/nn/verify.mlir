@@ -1,0 +1,18 @@
+// RUN: sol-opt %s --verify-nn --split-input-file --verify-diagnostics
+
+func.func @n2_unbound_size(%x: tensor<2xf32>) -> tensor<?xi64> {
+  %0 = nn.constant dense<1> : tensor<i64> : tensor<i64>
+  // expected-error @below {{axis 0 of 'tensor<?xf32>' has no symbolic size (N2): run nn-infer-shapes}}
+  %1 = "onnx.Neg"(%x) : (tensor<2xf32>) -> tensor<?xf32>
+  // expected-error @below {{axis 0 of 'tensor<?xi64>' has no symbolic size (N2)}}
+  %2 = "onnx.Range"(%0, %0, %0) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
+  return %2 : tensor<?xi64>
+}
+
+// -----
+
+func.func @n1_no_kernel(%x: tensor<2xf32>, %i: tensor<2xi64>) {
+  // expected-error @below {{operator `onnx.RoiAlign` has no kernel here (N1)}}
+  %0 = "onnx.RoiAlign"(%x, %x, %i) : (tensor<2xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return
+}
