@@ -169,13 +169,10 @@ private:
       fb::ValueKind kind = isa<NoneType>(result.getType()) ? fb::ValueKind_Absent
                            : isa<nn::CacheType>(result.getType())
                                ? fb::ValueKind_State
-                               : fb::ValueKind_Slot;
-      int64_t slot = slots[result.getResultNumber()];
-      // A view needs no memory unless its source can't be viewed; slot 0 is as
-      // good as any for a value that never uses it.
-      if (kernel && kernel.getView())
-        slot = 0;
-      outputs.push_back(addValue(result, kind, slot));
+                           : kernel && kernel.getView() ? fb::ValueKind_View
+                                                        : fb::ValueKind_Slot;
+      outputs.push_back(
+          addValue(result, kind, slots[result.getResultNumber()]));
     }
     return outputs;
   }

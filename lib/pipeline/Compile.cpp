@@ -36,6 +36,9 @@ constexpr llvm::StringLiteral stageAttr = "sol.stage";
 /// It never reaches a plan.
 constexpr llvm::StringLiteral folderAttr = "sol.model_folder";
 
+/// Bytes of weights that may have been read since their pages were last dropped.
+constexpr int64_t mostBytesKept = 64 << 20;
+
 DialectRegistry makeRegistry() {
   DialectRegistry registry;
   registerDialects(registry);
@@ -185,8 +188,17 @@ private:
 
   LogicalResult emit() {
     ModelFiles files(folder);
+    int64_t bytesRead = 0;
     auto readWeight = [&](nn::WeightOp weight) -> FailureOr<ConstantBytes> {
-      return readFrom(files, weight);
+      FailureOr<ConstantBytes> result = readFrom(files, weight);
+      // Pages that were read would pile up until the whole model is in memory.
+      if (succeeded(result))
+        bytesRead += result->tensor.bytes();
+      if (bytesRead > mostBytesKept) {
+        files.dropPages();
+        bytesRead = 0;
+      }
+      return result;
     };
     EmitOptions emitOptions;
     emitOptions.output = options.output;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "lib/pipeline/PrintDiagnostics.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"

@@ -194,6 +194,10 @@ private:
                        step.call.kernel, "`, which this runtime lacks");
       if (step.view && (step.inputs.empty() || step.outputs.size() != 1))
         return corrupt("step `", step.call.location, "` is no view");
+      for (int output : step.outputs)
+        if ((program.values[output].kind == fb::ValueKind_View) != step.view)
+          return corrupt("step `", step.call.location,
+                         "` takes its output for a view or not one wrongly");
       if (step.kernel->prepare)
         if (absl::Status status = step.kernel->prepare(step.call); !status.ok())
           return corrupt("step `", step.call.location, "`: ", status.message());

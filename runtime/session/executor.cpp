@@ -181,7 +181,11 @@ private:
         return absl::InvalidArgumentError(absl::StrCat(
             "gives ", dtypeName(outputs[i].type), " where the plan expects ",
             dtypeName(code.values[step.outputs[i]].type)));
-    if (step.view && outputs[0].bytes() == inputs[0].bytes()) {
+    if (step.view) {
+      if (outputs[0].bytes() != inputs[0].bytes())
+        return absl::InvalidArgumentError(
+            absl::StrCat("views ", inputs[0].bytes(), " bytes as ",
+                         outputs[0].bytes()));
       outputs[0].data = inputs[0].data;
       values[step.outputs[0]] = outputs[0];
       return absl::OkStatus();
