@@ -159,8 +159,10 @@ private:
   absl::Status verifyConstant(int value) {
     if (code.values[value].kind != fb::ValueKind_Constant || verified[value])
       return absl::OkStatus();
-    verified[value] = true;
-    return plan->verifyWeights(values[value].data, values[value].bytes());
+    absl::Status status =
+        plan->verifyWeights(values[value].data, values[value].bytes());
+    verified[value] = status.ok();
+    return status;
   }
 
   absl::Status runKernel(const ProgramStep &step) {
@@ -317,8 +319,15 @@ absl::Status Interpreter::runLoop(const ProgramStep &step) {
   const ProgramBlock &body = step.blocks[0];
   size_t carried = step.inputs.size() - 2;
   int64_t limit = INT64_MAX;
-  if (values[step.inputs[0]].present())
-    limit = *values[step.inputs[0]].as<int64_t>();
+  const Tensor &trips = values[step.inputs[0]];
+  if (trips.present()) {
+    if (trips.type != DType::I64 || trips.size() != 1 || !trips.data)
+      return atNode(step, absl::InvalidArgumentError(absl::StrCat(
+                              "a trip count of type ", dtypeName(trips.type),
+                              " and sizes ", dimsToString(trips.dims),
+                              " is not one int64")));
+    limit = *trips.as<int64_t>();
+  }
   bool going = true;
   if (values[step.inputs[1]].present()) {
     absl::StatusOr<bool> condition = readCondition(step.inputs[1]);

@@ -170,6 +170,8 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
       if (past == 0)
         caches[index].reset(port.type, input.dims[0], input.dims[1],
                             input.dims[3]);
+      // A run that failed may have left positions behind.
+      caches[index].truncate(past);
       if (absl::Status status = caches[index].reserve(past + tokens.size());
           !status.ok())
         return status;
