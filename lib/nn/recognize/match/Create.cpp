@@ -89,7 +89,7 @@ void remarkMissed(Operation *op, StringRef what, StringRef why) {
   remark::missed(op->getLoc(), remark::RemarkOpts::name("not-recognized")
                                    .category("recognize")
                                    .function(""))
-      << what << ": " << why;
+      << (Twine(what) + ": " + why).str();
 }
 
 /// Removes ONNX operations without users, which the driver may not know to be
