@@ -197,7 +197,7 @@ def VerifyNnPass : Pass<"verify-nn", "::mlir::ModuleOp"> {
     Fails when: (N1) an operator is neither an `nn` operator nor an ONNX operator
     that has a kernel; (N2) a `?` of a ranked tensor has no symbolic size; (N3) a
     cache is changed by more than one operator.
-    (example: test/nn/verify.mlir)
+    (example: test/nn/verify-nn.mlir)
   }];
   let dependentDialects = ["::sol::nn::NnDialect"];
 }

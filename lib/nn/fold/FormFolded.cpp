@@ -24,7 +24,7 @@ namespace sol::nn {
 static constexpr int64_t freeBytes = 64 << 10;
 /// Larger ones may take this many times the bytes of their weights.
 static constexpr int64_t maxGrowth = 2;
-/// Expressions of more operators are cut into several.
+/// Results that need more operators stay operators.
 static constexpr size_t maxOperators = 256;
 
 static bool isConstantValue(Value value) {
@@ -89,16 +89,21 @@ void Candidates::consider(Operation *op) {
     sources[op] = source;
 }
 
-/// Operators that `value` needs, in order, up to constants.
-static void collect(Value value, const Candidates &candidates,
+/// Operators that `value` needs, in order, up to constants; false if they are a
+/// longer chain than `depth`.
+static bool collect(Value value, const Candidates &candidates, size_t depth,
                     llvm::SetVector<Operation *> &needed) {
   Operation *op = value.getDefiningOp();
   if (!op || needed.contains(op))
-    return;
+    return true;
+  if (depth == 0)
+    return false;
   if (candidates.contains(value))
     for (Value operand : op->getOperands())
-      collect(operand, candidates, needed);
+      if (!collect(operand, candidates, depth - 1, needed))
+        return false;
   needed.insert(op);
+  return true;
 }
 
 /// Copies the body of a folded value in front of the builder's position.
@@ -118,7 +123,8 @@ static size_t bodySize(Operation *op) {
 /// One nn.folded that computes `result`; null if it would be too long.
 static Value createFolded(OpResult result, const Candidates &candidates) {
   llvm::SetVector<Operation *> needed;
-  collect(result, candidates, needed);
+  if (!collect(result, candidates, maxOperators, needed))
+    return {};
   size_t count = 0;
   for (Operation *op : needed)
     count += bodySize(op);

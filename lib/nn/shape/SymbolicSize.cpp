@@ -16,6 +16,8 @@ using Term = SymbolicSize::Term;
 
 /// Above this many terms an expression is of no use and treated as unknown.
 static constexpr size_t maxTerms = 64;
+/// Likewise for calls of longer text.
+static constexpr size_t maxText = 1024;
 
 /// Bounds of a size; nullopt: unbounded on that side.
 struct SymbolicSize::Bounds {
@@ -69,7 +71,10 @@ SymbolicSize SizeAlgebra::fromAtom(Atom atom) {
 
 SymbolicSize SizeAlgebra::call(Atom::Kind kind,
                                std::vector<SymbolicSize> operands) {
-  return fromAtom(Atom{kind, "", "", std::move(operands)});
+  SymbolicSize size = fromAtom(Atom{kind, "", "", std::move(operands)});
+  // Nesting without end would take memory without end.
+  return size.terms[0].factors[0]->text.size() > maxText ? SymbolicSize()
+                                                         : size;
 }
 
 /// The operands of `size` if it is exactly one atom of `kind`, else `size`.

@@ -56,8 +56,9 @@ static void inferGroupQueryAttention(Node &node) {
   if (!query || query->size() != 3 || heads <= 0 || keyHeads <= 0)
     return;
   bool isPacked = !node.hasOperand(1);
+  SymbolicSize packed = SymbolicSize(keyHeads) * 2 + heads;
   SymbolicSize headSize =
-      (*query)[2].exactDiv(isPacked ? heads + 2 * keyHeads : heads);
+      (*query)[2].exactDiv(isPacked ? packed : SymbolicSize(heads));
   node.setSizes(0, Sizes{(*query)[0], (*query)[1], headSize * heads});
   for (unsigned i : {1u, 2u})
     node.setSizes(i, Sizes{(*query)[0], keyHeads, SymbolicSize(), headSize});

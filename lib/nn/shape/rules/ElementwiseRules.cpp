@@ -107,32 +107,39 @@ static SymbolicSize negate(const SymbolicSize &truth) {
   return value ? SymbolicSize(*value == 0) : SymbolicSize();
 }
 
-static ElementFunction elementFunction(StringRef name) {
-  using In = ArrayRef<SymbolicSize>;
-  static const llvm::StringMap<ElementFunction> functions = {
-      {"Add", [](In x) { return x[0] + x[1]; }},
-      {"Sub", [](In x) { return x[0] - x[1]; }},
-      {"Mul",
-       [](In x) {
-         bool isZero = x[0].isConstant(0) || x[1].isConstant(0);
-         return isZero ? SymbolicSize(0) : x[0] * x[1];
-       }},
-      {"Div", divide},
-      {"Mod",
-       [](In x) {
-         // Both meanings of the sign agree on numbers that are not negative.
-         return x[0].isNonNegative() && x[1].isPositive()
-                    ? SymbolicSize::mod(x[0], x[1])
-                    : SymbolicSize();
-       }},
-      {"Neg", [](In x) { return -x[0]; }},
-      {"Abs",
-       [](In x) {
-         if (x[0].isNonNegative())
-           return x[0];
-         return x[0].upperBound().value_or(1) <= 0 ? -x[0] : SymbolicSize();
-       }},
-      {"Identity", [](In x) { return x[0]; }},
+using In = ArrayRef<SymbolicSize>;
+using ElementFunctions = llvm::StringMap<ElementFunction>;
+
+static ElementFunctions arithmetic() {
+  return {{"Add", [](In x) { return x[0] + x[1]; }},
+          {"Sub", [](In x) { return x[0] - x[1]; }},
+          {"Mul",
+           [](In x) {
+             bool isZero = x[0].isConstant(0) || x[1].isConstant(0);
+             return isZero ? SymbolicSize(0) : x[0] * x[1];
+           }},
+          {"Div", divide},
+          {"Mod",
+           [](In x) {
+             // Both meanings of the sign agree on numbers that are not
+             // negative.
+             return x[0].isNonNegative() && x[1].isPositive()
+                        ? SymbolicSize::mod(x[0], x[1])
+                        : SymbolicSize();
+           }},
+          {"Neg", [](In x) { return -x[0]; }},
+          {"Abs",
+           [](In x) {
+             if (x[0].isNonNegative())
+               return x[0];
+             return x[0].upperBound().value_or(1) <= 0 ? -x[0] : SymbolicSize();
+           }},
+          {"Identity", [](In x) { return x[0]; }}};
+}
+
+/// Results are 1, 0 or unknown.
+static ElementFunctions comparisons() {
+  return {
       {"Equal", [](In x) { return isZero(x[0] - x[1]); }},
       {"Less", [](In x) { return isNegative(x[0] - x[1]); }},
       {"Greater", [](In x) { return isNegative(x[1] - x[0]); }},
@@ -147,43 +154,52 @@ static ElementFunction elementFunction(StringRef name) {
                 : x[1].isConstant(1) ? x[0]
                                      : SymbolicSize();
        }},
-      {"Or",
-       [](In x) {
+      {"Or", [](In x) {
          if (x[0].isConstant(1) || x[1].isConstant(1))
            return SymbolicSize(1);
          return x[0].isConstant(0)   ? x[1]
                 : x[1].isConstant(0) ? x[0]
                                      : SymbolicSize();
-       }},
-      {"Where",
-       [](In x) {
-         if (std::optional<int64_t> condition = x[0].constant())
-           return *condition ? x[1] : x[2];
-         return x[1] == x[2] ? x[1] : SymbolicSize();
-       }},
-      {"Max",
-       [](In x) {
-         SymbolicSize size = x[0];
-         for (const SymbolicSize &other : x.drop_front())
-           size = SymbolicSize::max(size, other);
-         return size;
-       }},
-      {"Min",
-       [](In x) {
-         SymbolicSize size = x[0];
-         for (const SymbolicSize &other : x.drop_front())
-           size = SymbolicSize::min(size, other);
-         return size;
-       }},
-      {"Sum",
-       [](In x) {
-         SymbolicSize size = 0;
-         for (const SymbolicSize &other : x)
-           size = size + other;
-         return size;
-       }},
-  };
-  return functions.lookup(name);
+       }}};
+}
+
+static ElementFunctions choices() {
+  return {{"Where",
+           [](In x) {
+             if (std::optional<int64_t> condition = x[0].constant())
+               return *condition ? x[1] : x[2];
+             return x[1] == x[2] ? x[1] : SymbolicSize();
+           }},
+          {"Max",
+           [](In x) {
+             SymbolicSize size = x[0];
+             for (const SymbolicSize &other : x.drop_front())
+               size = SymbolicSize::max(size, other);
+             return size;
+           }},
+          {"Min",
+           [](In x) {
+             SymbolicSize size = x[0];
+             for (const SymbolicSize &other : x.drop_front())
+               size = SymbolicSize::min(size, other);
+             return size;
+           }},
+          {"Sum", [](In x) {
+             SymbolicSize size = 0;
+             for (const SymbolicSize &other : x)
+               size = size + other;
+             return size;
+           }}};
+}
+
+/// What an operator does to one element of each operand; null if not followed.
+static ElementFunction elementFunction(StringRef name) {
+  static const ElementFunctions tables[] = {arithmetic(), comparisons(),
+                                            choices()};
+  for (const ElementFunctions &table : tables)
+    if (ElementFunction function = table.lookup(name))
+      return function;
+  return nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,86 +271,91 @@ static void inferDynamicQuantize(Node &node) {
   node.setSizes(2, Sizes{});
 }
 
+static constexpr StringLiteral broadcastOperators[] = {
+    "Add",       "Sub",         "Mul",      "Div",
+    "Pow",       "Mod",         "And",      "Or",
+    "Xor",       "Equal",       "Greater",  "GreaterOrEqual",
+    "Less",      "LessOrEqual", "BitShift", "BitwiseAnd",
+    "BitwiseOr", "BitwiseXor",  "Max",      "Min",
+    "Sum",       "Mean",        "Where",    "Neg",
+    "Abs",       "Identity",    "Not",      "microsoft.BiasGelu"};
+
+static constexpr StringLiteral sameShapeOperators[] = {
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "BitwiseNot",
+    "Ceil",
+    "Celu",
+    "Cos",
+    "Cosh",
+    "Elu",
+    "Erf",
+    "Exp",
+    "Floor",
+    "Gelu",
+    "HardSigmoid",
+    "HardSwish",
+    "IsInf",
+    "IsNaN",
+    "LeakyRelu",
+    "Log",
+    "Mish",
+    "Reciprocal",
+    "Relu",
+    "Round",
+    "Selu",
+    "Shrink",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "Swish",
+    "Tan",
+    "Tanh",
+    "Clip",
+    "ThresholdedRelu",
+    "CastLike",
+    "BitCast",
+    "CumSum",
+    "CumProd",
+    "Trilu",
+    "MeanVarianceNormalization",
+    "LRN",
+    "InstanceNormalization",
+    "Dropout",
+    "GroupNormalization",
+    "Bernoulli",
+    "RandomNormalLike",
+    "EyeLike",
+    "RandomUniformLike",
+    "ReverseSequence",
+    "ScatterElements",
+    "ScatterND",
+    "TensorScatter",
+    "QuantizeLinear",
+    "DequantizeLinear",
+    "RMSNormalization",
+    "microsoft.Gelu",
+    "microsoft.FastGelu",
+    "microsoft.QuickGelu",
+    "microsoft.QuantizeLinear",
+    "microsoft.DequantizeLinear",
+    "RotaryEmbedding",
+    "microsoft.RotaryEmbedding",
+    "microsoft.QMoE",
+    "microsoft.MoE"};
+
 void addElementwiseRules(RuleTable &table) {
-  for (StringRef name :
-       {"Add",       "Sub",         "Mul",      "Div",
-        "Pow",       "Mod",         "And",      "Or",
-        "Xor",       "Equal",       "Greater",  "GreaterOrEqual",
-        "Less",      "LessOrEqual", "BitShift", "BitwiseAnd",
-        "BitwiseOr", "BitwiseXor",  "Max",      "Min",
-        "Sum",       "Mean",        "Where",    "Neg",
-        "Abs",       "Identity",    "Not",      "microsoft.BiasGelu"})
+  for (StringRef name : broadcastOperators)
     table[("onnx." + name).str()] = inferBroadcast;
-  for (StringRef name : {"Acos",
-                         "Acosh",
-                         "Asin",
-                         "Asinh",
-                         "Atan",
-                         "Atanh",
-                         "BitwiseNot",
-                         "Ceil",
-                         "Celu",
-                         "Cos",
-                         "Cosh",
-                         "Elu",
-                         "Erf",
-                         "Exp",
-                         "Floor",
-                         "Gelu",
-                         "HardSigmoid",
-                         "HardSwish",
-                         "IsInf",
-                         "IsNaN",
-                         "LeakyRelu",
-                         "Log",
-                         "Mish",
-                         "Reciprocal",
-                         "Relu",
-                         "Round",
-                         "Selu",
-                         "Shrink",
-                         "Sigmoid",
-                         "Sign",
-                         "Sin",
-                         "Sinh",
-                         "Softplus",
-                         "Softsign",
-                         "Sqrt",
-                         "Swish",
-                         "Tan",
-                         "Tanh",
-                         "Clip",
-                         "ThresholdedRelu",
-                         "CastLike",
-                         "BitCast",
-                         "CumSum",
-                         "CumProd",
-                         "Trilu",
-                         "MeanVarianceNormalization",
-                         "LRN",
-                         "InstanceNormalization",
-                         "Dropout",
-                         "GroupNormalization",
-                         "Bernoulli",
-                         "RandomNormalLike",
-                         "EyeLike",
-                         "RandomUniformLike",
-                         "ReverseSequence",
-                         "ScatterElements",
-                         "ScatterND",
-                         "TensorScatter",
-                         "QuantizeLinear",
-                         "DequantizeLinear",
-                         "RMSNormalization",
-                         "microsoft.Gelu",
-                         "microsoft.FastGelu",
-                         "microsoft.QuickGelu",
-                         "microsoft.QuantizeLinear",
-                         "microsoft.DequantizeLinear",
-                         "RotaryEmbedding",
-                         "microsoft.RotaryEmbedding",
-                         "microsoft.QMoE",
-                         "microsoft.MoE"})
+  for (StringRef name : sameShapeOperators)
     table[("onnx." + name).str()] = inferSame;
   for (StringRef name : {"Softmax", "LogSoftmax", "Hardmax", "LpNormalization"})
     table[("onnx." + name).str()] = inferSameWithAxis;

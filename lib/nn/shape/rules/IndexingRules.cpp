@@ -177,8 +177,8 @@ static void inferGatherNd(Node &node) {
   std::optional<int64_t> depth = indices->back().constant();
   if (!depth)
     return;
-  if (batch < 0 || *depth < 0 ||
-      batch + *depth > static_cast<int64_t>(data->size())) {
+  int64_t rank = static_cast<int64_t>(data->size());
+  if (batch < 0 || *depth < 0 || batch > rank || *depth > rank - batch) {
     node.error() << "indexes " << *depth << " axes after " << batch
                  << " of an operand of shape " << sizesText(*data);
     return;

@@ -530,13 +530,17 @@ static void inferPad(Node &node) {
   node.setSizes(0, sizes);
 }
 
+/// So that its square is a number of channels.
+static constexpr int64_t maxBlock = 1 << 20;
+
 static void inferDepthToSpace(Node &node) {
   std::optional<Sizes> sizes = node.operandSizes(0);
   if (!sizes || !node.requireRank(0, 4))
     return;
   int64_t block = node.integer("blocksize", 1);
-  if (block <= 0) {
-    node.error() << "has blocksize " << block;
+  if (block <= 0 || block > maxBlock) {
+    node.error() << "has blocksize " << block << ", allowed are 1 to "
+                 << maxBlock;
     return;
   }
   Sizes &s = *sizes;

@@ -60,7 +60,8 @@ std::optional<int64_t> Node::operandLength(unsigned index) const {
   std::optional<Sizes> known = operandSizes(index);
   if (!known || known->size() != 1)
     return std::nullopt;
-  return (*known)[0].constant();
+  std::optional<int64_t> length = (*known)[0].constant();
+  return length && *length <= maxTrackedElements ? length : std::nullopt;
 }
 
 int64_t Node::integer(StringRef name, int64_t fallback) const {

@@ -40,7 +40,8 @@ public:
   /// Elements of an operand as numbers if all of them are.
   std::optional<llvm::SmallVector<int64_t>>
   operandNumbers(unsigned index) const;
-  /// Number of elements of a rank-1 operand (how many axes a `shape` names).
+  /// Number of elements of a rank-1 operand (how many axes a `shape` names), if
+  /// they could be followed: no tensor has more axes.
   std::optional<int64_t> operandLength(unsigned index) const;
 
   int64_t integer(llvm::StringRef name, int64_t fallback) const;
