@@ -1,6 +1,5 @@
-"""What scripts rely on in every tool: version, exit statuses, and plans that are whole, equal and free of leftovers."""
+"""What scripts rely on in every tool: version, exit statuses, installation. test_plan_files.py looks at the plans."""
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -31,45 +30,6 @@ def test_missing_file(tool, tools, tmp_path):
     outcome = program.run([tools / tool, tmp_path / "absent", *extra])
     assert outcome.status == 1 and "error: " in outcome.stderr and "absent" in outcome.stderr, outcome
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("flags", [(), ("--no-recognition",)], ids=["recognition", "no-recognition"])
-def test_compiling_twice_gives_the_same_bytes(flags, tools, tmp_path):
-    """From another folder too: a plan says nothing about where it was made."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    shutil.copyfile(GRAPH, elsewhere / "model.onnx")
-    program.compile_model(tools, GRAPH, tmp_path / "first.bin", *flags)
-    program.compile_model(tools, elsewhere / "model.onnx", tmp_path / "second.bin", *flags)
-    assert (tmp_path / "first.bin").read_bytes() == (tmp_path / "second.bin").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "first.bin", "second.bin"]
-
-
-def test_a_failed_compile_keeps_the_old_plan(tools, tmp_path):
-    plan = tmp_path / "plan.bin"
-    program.compile_model(tools, GRAPH, plan)
-    before = plan.read_bytes()
-    (tmp_path / "broken.onnx").write_bytes(GRAPH.read_bytes()[:5000])
-    assert program.run([tools / "sol-compile", tmp_path / "broken.onnx", "-o", plan]).status == 1
-    assert plan.read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.onnx", "plan.bin"]
-
-
-@pytest.mark.parametrize("damage", ["cut", "version", "flipped"])
-def test_a_damaged_plan_is_refused(damage, tools, tmp_path):
-    plan = tmp_path / "plan.bin"
-    program.compile_model(tools, GRAPH, plan)
-    data = bytearray(plan.read_bytes())
-    if damage == "cut":
-        del data[len(data) // 2 :]
-    elif damage == "version":
-        data[8] ^= 0x40
-    else:
-        for position in range(0, len(data), max(1, len(data) // 64)):
-            data[position] ^= 0xFF
-    plan.write_bytes(data)
-    outcome = program.run([tools / "sol-run", plan, "--inputs", GRAPH.parent / "test_data_set_0", "--outputs", tmp_path])
-    assert outcome.status == 1 and "error: " in outcome.stderr, outcome
 
 
 def test_runtime_links_no_compiler(tools, build_folder):
