@@ -172,6 +172,21 @@ def Nn_PackPanelsOp : Nn_Op<"pack_panels", [Pure]> {
   let assemblyFormat = "$matrix attr-dict `:` type($matrix) `->` type($result)";
 }
 
+def Nn_EmbeddingOp : Nn_Op<"embedding", [Pure]> {
+  let summary = "rows of a table that lies in panels";
+  let description = [{
+    `panels` is a table of `columns` rows of K elements as `nn.pack_panels` lays
+    out its transpose: `[ceil(columns/16)][K][16]`. Row `indices`[i] becomes row i
+    of the result, ... x K; negative indices count from the end. So that a tied
+    embedding serves the output head and the lookup from one copy.
+
+    Example: `%y = nn.embedding %panels, %ids {columns = 49152 : i64} : (tensor<…>, tensor<…>) -> tensor<…>`
+  }];
+  let arguments = (ins AnyRankedTensor:$panels, AnyTensor:$indices, I64Attr:$columns);
+  let results = (outs AnyTensor:$result);
+  let assemblyFormat = "$panels `,` $indices attr-dict `:` functional-type(operands, results)";
+}
+
 def Nn_RmsNormOp : Nn_Op<"rms_norm", [Pure]> {
   let summary = "root-mean-square normalisation over the last axis";
   let description = [{

@@ -13,8 +13,9 @@ def PackWeightsPass : Pass<"native-pack-weights", "::mlir::func::FuncOp"> {
   let description = [{
     Before: `nn.linear` has a constant matrix as the model has it.
     After: its matrix is an `nn.folded` of `nn.pack_panels`, `packed` is set; one
-    packed matrix serves all products with the same constant. A matrix that is
-    also used otherwise (a tied embedding) exists in both orders in the plan.
+    packed matrix serves all products with the same constant, and lookups of rows
+    in its transpose (a tied embedding) become `nn.embedding` on it. A matrix that
+    is also used in another way exists in both orders in the plan.
     Fails when: never.
     (example: test/native/pack-weights.mlir)
   }];

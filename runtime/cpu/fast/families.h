@@ -10,6 +10,8 @@ namespace sol::fast {
 
 /// nn.linear, nn.pack_panels.
 void registerLinearKernels();
+/// nn.embedding.
+void registerEmbeddingKernel();
 /// Float32 forms of onnx.MatMul, onnx.Gemm and onnx.microsoft.FusedMatMul over
 /// the reference kernels, which keep all other types.
 void registerMatMulOverrides();

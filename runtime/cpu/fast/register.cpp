@@ -9,6 +9,7 @@
 namespace sol {
 
 void registerFastKernels() {
+  fast::registerEmbeddingKernel();
   fast::registerLinearKernels();
   fast::registerMatMulOverrides();
   fast::registerBlockQuantizedOverrides();
