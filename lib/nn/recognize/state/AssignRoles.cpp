@@ -60,7 +60,10 @@ Flow flowOf(BlockArgument argument) {
           isOnnx(op, "Gather") || isOnnx(op, "microsoft.GatherBlockQuantized");
       if (looksUp && index == 1) {
         Value table = op->getOperand(0);
-        if (isFloatTable(table) || !isOnnx(op, "Gather"))
+        bool dequantized = llvm::any_of(op->getUsers(), [](Operation *user) {
+          return isOnnx(user, "DequantizeLinear");
+        });
+        if (isFloatTable(table) || dequantized || !isOnnx(op, "Gather"))
           flow.table = table;
       }
       flow.toAngles |= isOnnx(op, "Cos") || isOnnx(op, "Sin") ||
@@ -144,7 +147,9 @@ struct RoleAssignment {
       bool grows = past.has_value();
       if (!past)
         past = pastByName(resultName(i));
+      // A scalar that comes back is a setting of the cache, not its content.
       if (!past || function.getArgAttr(*past, roleAttr) ||
+          rankOf(function.getArgument(*past)) == 0 ||
           getElementTypeOrSelf(function.getArgumentTypes()[*past]) !=
               getElementTypeOrSelf(function.getResultTypes()[i]))
         continue;
