@@ -4,12 +4,6 @@
 # sol_add_library(<target> SOURCES <file>... [LINK <target>...] [DEPENDS <target>...]): a static, position-independent library.
 function(sol_add_library target)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
-  foreach(source ${ARG_SOURCES}) # transitional
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source} AND NOT IS_ABSOLUTE ${source})
-      list(REMOVE_ITEM ARG_SOURCES ${source})
-      message(STATUS "missing ${source}")
-    endif()
-  endforeach()
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)

@@ -13,23 +13,17 @@ namespace sol {
 void registerAllKernels() {
   static absl::once_flag once;
   absl::call_once(once, [] {
-#ifdef SOL_HAS_TENSOR_OPS
     registerElementwiseKernels();
     registerReductionKernels();
     registerMovementKernels();
     registerIndexingKernels();
     registerConversionKernels();
-#endif
-#ifdef SOL_HAS_NN_OPS
     registerProductKernels();
     registerNormalizationKernels();
     registerAttentionKernels();
     registerQuantizedKernels();
     registerExpertKernels();
-#endif
-#ifdef SOL_HAS_FAST
     registerFastKernels();
-#endif
   });
 }
 
