@@ -8,8 +8,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <unistd.h>
 
 namespace {
 
@@ -20,6 +22,31 @@ sol::CompileInput namedInput(const std::string &text) {
     throw CLI::ValidationError("--function", "`" + text + "` is not NAME=FILE");
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
+
+/// Keeps one line of a terminal up to date with what goes on.
+class ProgressLine {
+public:
+  void show(const std::string &text) {
+    auto now = std::chrono::steady_clock::now();
+    // The first second passes silently: most models are done by then.
+    if (now - start < std::chrono::seconds(1) ||
+        now - last < std::chrono::milliseconds(100))
+      return;
+    last = now;
+    shown = true;
+    std::cerr << '\r' << text << "\x1b[K" << std::flush;
+  }
+  ~ProgressLine() {
+    if (shown)
+      std::cerr << "\r\x1b[K" << std::flush;
+  }
+
+private:
+  std::chrono::steady_clock::time_point start =
+                                            std::chrono::steady_clock::now(),
+                                        last;
+  bool shown = false;
+};
 
 /// The function that a file becomes: its name without extension.
 std::string functionName(const std::string &path) {
@@ -42,11 +69,13 @@ int main(int argc, char **argv) {
   app.add_option("--function", functions,
                  "A model and the name of its function in the plan")
       ->type_name("NAME=FILE");
-  app.add_option("-o,--output", options.output,
-                 "The plan; with --stop-after, the IR (default: standard output)")
+  app.add_option(
+         "-o,--output", options.output,
+         "The plan; with --stop-after, the IR (default: standard output)")
       ->type_name("FILE");
-  app.add_option("--context", options.context,
-                 "Most positions of a sequence (default: the model's own limit)")
+  app.add_option(
+         "--context", options.context,
+         "Most positions of a sequence (default: the model's own limit)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--no-recognition", noRecognition,
                "Run every operator by the generic path");
@@ -72,5 +101,8 @@ int main(int argc, char **argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   options.recognition = !noRecognition;
+  ProgressLine progress;
+  if (isatty(STDERR_FILENO))
+    options.progress = [&](const std::string &text) { progress.show(text); };
   return sol::compile(options) ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #define SOL_COMPILE_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct CompileOptions {
   bool remarks = false;
   /// Most positions of a sequence; 0 takes the model's own limit.
   int64_t context = 0;
+  /// Called with what is being done, as it goes on; may be empty.
+  std::function<void(const std::string &)> progress;
 };
 
 /// Compiles; diagnostics go to standard error as lines `error: …`. False on

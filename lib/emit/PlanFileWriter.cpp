@@ -30,9 +30,8 @@ PlanFileWriter::~PlanFileWriter() {
 }
 
 absl::Status PlanFileWriter::failed(std::string_view what) const {
-  return absl::UnavailableError(absl::StrCat(path, ": cannot be ",
-                                             std::string(what), ": ",
-                                             std::strerror(errno)));
+  return absl::UnavailableError(absl::StrCat(
+      path, ": cannot be ", std::string(what), ": ", std::strerror(errno)));
 }
 
 absl::Status PlanFileWriter::open() {
@@ -68,7 +67,8 @@ absl::Status PlanFileWriter::writeWeights(std::string_view bytes) {
   if (absl::Status status = write(bytes); !status.ok())
     return status;
   while (!bytes.empty()) {
-    size_t take = std::min<size_t>(bytes.size(), planHashedBytes - piece.size());
+    size_t take =
+        std::min<size_t>(bytes.size(), planHashedBytes - piece.size());
     if (piece.empty() && take == planHashedBytes) {
       pieceHashes.push_back(XXH3_64bits(bytes.data(), take));
     } else {
@@ -123,9 +123,8 @@ absl::Status PlanFileWriter::finish(std::string_view description) {
   std::memcpy(header.magic, planMagic, sizeof(planMagic));
   header.version = planFormatVersion;
   header.byteOrder = planByteOrder;
-  if (absl::Status status =
-          appendSection(description, planSectionAlignment,
-                        header.descriptionOffset);
+  if (absl::Status status = appendSection(description, planSectionAlignment,
+                                          header.descriptionOffset);
       !status.ok())
     return status;
   header.descriptionBytes = description.size();

@@ -1,9 +1,10 @@
 //===- AssignSlots.cpp - memory for every computed value ------------------===//
 //
 // A scan over each list of steps in order: a value takes a free slot when it is
-// made and gives it back after its last use. Views live in the slot of what they
-// view, so a slot is free when the last of its views is. Sizes are symbolic, so
-// the choice among free slots is by an estimate; the runtime sizes the slots.
+// made and gives it back after its last use. Views live in the slot of what
+// they view, so a slot is free when the last of its views is. Sizes are
+// symbolic, so the choice among free slots is by an estimate; the runtime sizes
+// the slots.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/cpu/CpuDialect.h"
@@ -23,7 +24,8 @@ using namespace mlir;
 
 namespace {
 
-/// What a size that is known at run time only is taken for when slots are chosen.
+/// What a size that is known at run time only is taken for when slots are
+/// chosen.
 constexpr int64_t assumedSize = 256;
 
 int64_t estimatedBytes(Type type) {

@@ -47,8 +47,8 @@ struct LowerToCpuPass : sol::native::impl::LowerToCpuPassBase<LowerToCpuPass> {
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
       if (isa<sol::nn::FoldedOp>(op->getParentOp()))
         return;
-      if (op != getOperation() && !isConstant(op) &&
-          !isa<func::ReturnOp>(op) && !isa<sol::cpu::CpuDialect>(op->getDialect()))
+      if (op != getOperation() && !isConstant(op) && !isa<func::ReturnOp>(op) &&
+          !isa<sol::cpu::CpuDialect>(op->getDialect()))
         ops.push_back(op);
     });
     for (Operation *op : ops)
@@ -62,17 +62,18 @@ struct LowerToCpuPass : sol::native::impl::LowerToCpuPassBase<LowerToCpuPass> {
     OpBuilder builder(op);
     Operation *step = nullptr;
     if (name == "onnx.none")
-      step = sol::cpu::NoneOp::create(builder, op->getLoc(),
-                                      op->getResultTypes());
+      step =
+          sol::cpu::NoneOp::create(builder, op->getLoc(), op->getResultTypes());
     else if (name == "onnx.yield")
-      step = sol::cpu::YieldOp::create(builder, op->getLoc(), op->getOperands());
+      step =
+          sol::cpu::YieldOp::create(builder, op->getLoc(), op->getOperands());
     else if (name == "onnx.If")
       step = sol::cpu::IfOp::create(builder, op->getLoc(), op->getResultTypes(),
                                     op->getOperand(0), nullptr);
     else if (name == "onnx.Loop")
-      step = sol::cpu::LoopOp::create(builder, op->getLoc(),
-                                      op->getResultTypes(), op->getOperands(),
-                                      nullptr, nullptr);
+      step =
+          sol::cpu::LoopOp::create(builder, op->getLoc(), op->getResultTypes(),
+                                   op->getOperands(), nullptr, nullptr);
     else
       step = lowerToKernel(builder, op, name);
     if (!step)
@@ -94,8 +95,8 @@ struct LowerToCpuPass : sol::native::impl::LowerToCpuPassBase<LowerToCpuPass> {
       return nullptr;
     }
     return sol::cpu::KernelOp::create(
-        builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr(name),
-        op->getOperands(), parametersOf(op),
+        builder, op->getLoc(), op->getResultTypes(),
+        builder.getStringAttr(name), op->getOperands(), parametersOf(op),
         kernel->isView ? builder.getUnitAttr() : UnitAttr(), nullptr);
   }
 };

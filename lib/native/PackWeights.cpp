@@ -41,8 +41,8 @@ Value packPanels(OpBuilder &builder, Value matrix, bool transposed) {
     IRMapping mapping;
     for (Operation &op : inner.getBody().front().without_terminator())
       builder.clone(op, mapping);
-    inside = mapping.lookup(
-        inner.getBody().front().getTerminator()->getOperand(0));
+    inside =
+        mapping.lookup(inner.getBody().front().getTerminator()->getOperand(0));
   } else {
     inside = builder.clone(*source)->getResult(0);
   }

@@ -24,9 +24,8 @@ struct VerifyNativePass
     sol::registerAllKernels();
     func::FuncOp func = getOperation();
     if (!func->hasAttr(sol::cpu::CpuDialect::slotsAttr)) {
-      func.emitError("has no `")
-          << sol::cpu::CpuDialect::slotsAttr
-          << "`; native-assign-slots should have set it";
+      func.emitError("has no `") << sol::cpu::CpuDialect::slotsAttr
+                                 << "`; native-assign-slots should have set it";
       return signalPassFailure();
     }
     bool failed = false;
@@ -56,8 +55,7 @@ struct VerifyNativePass
       }
     auto slots = op->getAttrOfType<DenseI64ArrayAttr>("slots");
     if (op->getNumResults() > 0 &&
-        (!slots ||
-         slots.size() != static_cast<int64_t>(op->getNumResults()))) {
+        (!slots || slots.size() != static_cast<int64_t>(op->getNumResults()))) {
       op->emitError("lacks a slot for each of its ")
           << op->getNumResults() << " results";
       return false;

@@ -36,7 +36,8 @@ constexpr llvm::StringLiteral stageAttr = "sol.stage";
 /// It never reaches a plan.
 constexpr llvm::StringLiteral folderAttr = "sol.model_folder";
 
-/// Bytes of weights that may have been read since their pages were last dropped.
+/// Bytes of weights that may have been read since their pages were last
+/// dropped.
 constexpr int64_t mostBytesKept = 64 << 20;
 
 DialectRegistry makeRegistry() {
@@ -79,6 +80,7 @@ private:
   }
 
   LogicalResult loadInput(const CompileInput &input) {
+    report("reading " + input.path);
     if (StringRef(input.path).ends_with(".mlir"))
       return loadIr(input.path);
     ImportOptions importOptions;
@@ -110,12 +112,11 @@ private:
     if (prefix != ".")
       other.walk([&](nn::WeightOp weight) {
         nn::SpanAttr span = weight.getSpan();
-        auto file = StringAttr::get(&context, prefix + "/" +
-                                                  span.getFile().str());
-        weight.setSpanAttr(nn::SpanAttr::get(&context, file, span.getOffset(),
-                                             span.getLength(),
-                                             span.getIsProto(),
-                                             span.getHash()));
+        auto file =
+            StringAttr::get(&context, prefix + "/" + span.getFile().str());
+        weight.setSpanAttr(nn::SpanAttr::get(
+            &context, file, span.getOffset(), span.getLength(),
+            span.getIsProto(), span.getHash()));
       });
     for (func::FuncOp func :
          llvm::make_early_inc_range(other.getOps<func::FuncOp>())) {
@@ -148,7 +149,13 @@ private:
     return success();
   }
 
+  void report(const Twine &text) const {
+    if (options.progress)
+      options.progress(text.str());
+  }
+
   LogicalResult runStage(Stage stage) {
+    report("stage " + stageName(stage));
     PassManager passes(&context);
     if (failed(addStage(passes, stage, options.recognition)))
       return error("a pass of stage `" + stageName(stage) +
@@ -161,8 +168,7 @@ private:
   /// Marks the stage as finished and dumps its IR if asked to.
   LogicalResult finish(Stage stage) {
     finished = stage;
-    (*module)->setAttr(stageAttr,
-                       StringAttr::get(&context, stageName(stage)));
+    (*module)->setAttr(stageAttr, StringAttr::get(&context, stageName(stage)));
     if (options.dumpIrFolder.empty())
       return success();
     if (std::error_code failed =
@@ -188,12 +194,15 @@ private:
 
   LogicalResult emit() {
     ModelFiles files(folder);
-    int64_t bytesRead = 0;
+    int64_t bytesRead = 0, bytesInAll = 0;
     auto readWeight = [&](nn::WeightOp weight) -> FailureOr<ConstantBytes> {
       FailureOr<ConstantBytes> result = readFrom(files, weight);
       // Pages that were read would pile up until the whole model is in memory.
-      if (succeeded(result))
+      if (succeeded(result)) {
         bytesRead += result->tensor.bytes();
+        bytesInAll += result->tensor.bytes();
+        report("writing weights: " + Twine(bytesInAll >> 20) + " MiB");
+      }
       if (bytesRead > mostBytesKept) {
         files.dropPages();
         bytesRead = 0;
@@ -214,8 +223,8 @@ private:
   static FailureOr<ConstantBytes> readFrom(ModelFiles &files,
                                            nn::WeightOp weight) {
     auto type = cast<RankedTensorType>(weight.getType());
-    FailureOr<TensorData> data = files.read(
-        weight.getSpan(), type, [&] { return weight.emitError(); });
+    FailureOr<TensorData> data =
+        files.read(weight.getSpan(), type, [&] { return weight.emitError(); });
     if (failed(data))
       return failure();
     ConstantBytes result;

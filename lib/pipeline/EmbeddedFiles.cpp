@@ -17,10 +17,9 @@ namespace sol {
 namespace {
 
 constexpr const char *fileNames[] = {
-    "tokenizer.json",         "tokenizer_config.json",
-    "chat_template.jinja",    "chat_template.json",
-    "special_tokens_map.json", "generation_config.json",
-    "config.json",            "genai_config.json"};
+    "tokenizer.json",     "tokenizer_config.json",   "chat_template.jinja",
+    "chat_template.json", "special_tokens_map.json", "generation_config.json",
+    "config.json",        "genai_config.json"};
 
 /// The first of `keys` that `object` has as a positive integer; 0 if none.
 int64_t positiveInteger(const nlohmann::json &object,

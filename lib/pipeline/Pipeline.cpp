@@ -73,7 +73,8 @@ void registerPasses() {
   registerTransformsPasses();
   for (Stage stage : {Stage::Nn, Stage::Native}) {
     std::string name = stageName(stage).str() + "-stage";
-    std::string text = "The passes of the stage `" + stageName(stage).str() + "`";
+    std::string text =
+        "The passes of the stage `" + stageName(stage).str() + "`";
     PassPipelineRegistration<>(name, text, [stage](OpPassManager &passes) {
       // Every name in Stages.def is registered above, so this can't fail.
       (void)addStage(passes, stage, /*recognition=*/true);
