@@ -97,6 +97,12 @@ ordered_json planToJson(const Plan &plan) {
     for (const fb::Resource *item : *description.resources())
       result["resources"].push_back(
           {{"name", item->name()->str()}, {"bytes", item->bytes()}});
+  result["links"] = ordered_json::array();
+  for (const ProgramLink &link : plan.links())
+    result["links"].push_back({{"from_function", link.fromFunction},
+                               {"from_output", link.fromOutput},
+                               {"to_function", link.toFunction},
+                               {"to_input", link.toInput}});
   for (size_t i = 0; i < plan.functions().size(); ++i) {
     const Program &program = plan.functions()[i];
     result["functions"].push_back(
@@ -165,6 +171,13 @@ void printText(const Plan &plan) {
     for (const ProgramPort &port : program.outputs)
       std::cout << "  output " << port.name << " = "
                 << valueText(program, port.value) << "\n";
+  }
+  for (const ProgramLink &link : plan.links()) {
+    const Program &from = plan.functions()[link.fromFunction];
+    const Program &to = plan.functions()[link.toFunction];
+    std::cout << "link " << from.name << "."
+              << from.outputs[link.fromOutput].name << " to " << to.name << "."
+              << to.inputs[link.toInput].name << "\n";
   }
 }
 

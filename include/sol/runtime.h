@@ -86,6 +86,19 @@ SOL_EXPORT sol_port sol_plan_input(const sol_plan *plan, size_t function,
                                    size_t index);
 SOL_EXPORT sol_port sol_plan_output(const sol_plan *plan, size_t function,
                                     size_t index);
+
+/** An output that feeds an input of another function: an encoder's states. */
+typedef struct sol_link {
+  size_t from_function;
+  size_t from_output;
+  size_t to_function;
+  size_t to_input;
+} sol_link;
+
+SOL_EXPORT size_t sol_plan_link_count(const sol_plan *plan);
+/** `index` must be below the count. */
+SOL_EXPORT sol_link sol_plan_link(const sol_plan *plan, size_t index);
+
 /** Version text of the compiler that made the plan. */
 SOL_EXPORT const char *sol_plan_compiler(const sol_plan *plan);
 /** An embedded file (`tokenizer.json`, …): its bytes, or null. */
@@ -149,6 +162,13 @@ SOL_EXPORT sol_status *sol_session_run(sol_session *session,
 SOL_EXPORT sol_status *sol_session_feed(sol_session *session,
                                         const int64_t *tokens, size_t count,
                                         sol_tensor *logits);
+/**
+ * For a decoder that an encoder of the plan feeds (see sol_plan_link): runs the
+ * encoder on these tokens and keeps what it gives for all feeds until the next
+ * call; forgets the tokens fed so far. Fails if no encoder feeds the function.
+ */
+SOL_EXPORT sol_status *sol_session_encode(sol_session *session,
+                                          const int64_t *tokens, size_t count);
 /** Number of tokens that the session holds. */
 SOL_EXPORT int64_t sol_session_length(const sol_session *session);
 /** Forgets all tokens from position `length` on. */
@@ -219,7 +239,9 @@ typedef int (*sol_text_callback)(const char *text, size_t bytes, void *user);
 
 /**
  * Writes an answer behind what the session holds (nothing, or the turns before,
- * whose tokens are kept where the new prompt begins with them).
+ * whose tokens are kept where the new prompt begins with them). Where an encoder
+ * feeds the function, the prompt goes to it, and the answer begins with the
+ * model's start token.
  */
 SOL_EXPORT sol_status *sol_session_generate(
     sol_session *session, const sol_generation_options *options,

@@ -6,6 +6,7 @@
 #include "lib/emit/Emit.h"
 
 #include "lib/emit/FunctionDescription.h"
+#include "lib/emit/Links.h"
 #include "runtime/plan/plan_file.h"
 
 using namespace mlir;
@@ -52,10 +53,14 @@ LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
     resources.push_back(fb::CreateResource(builder, builder.CreateString(name),
                                            offset, content.size()));
   }
+  std::vector<flatbuffers::Offset<fb::Link>> links;
+  for (const FunctionLink &link : findLinks(module))
+    links.push_back(fb::CreateLink(builder, link.fromFunction, link.fromOutput,
+                                   link.toFunction, link.toInput));
   builder.Finish(fb::CreatePlan(
       builder, builder.CreateString(options.compiler),
-      builder.CreateVector(functions), /*links=*/0, writer.weightsOffset(),
-      writer.weightsBytes(), hashesOffset, /*native_offset=*/0,
+      builder.CreateVector(functions), builder.CreateVector(links),
+      writer.weightsOffset(), writer.weightsBytes(), hashesOffset, /*native_offset=*/0,
       /*native_bytes=*/0, builder.CreateVector(resources)));
   if (builder.GetSize() > planMaxDescriptionBytes)
     return module.emitError("has a description of ")

@@ -240,10 +240,15 @@ private:
           builder, builder.CreateString(text(nn::NnDialect::nameAttr)), *number,
           typeCode(value.getType()), hasRank(value.getType()),
           builder.CreateVectorOfStrings(sizesOf(value.getType())),
-          builder.CreateString(text("nn.role")),
+          builder.CreateString(roleOf(text("nn.role"), attribute("nn.fixed"))),
           partner ? static_cast<int32_t>(partner.getInt()) : -1));
     }
     return builder.CreateVector(ports);
+  }
+
+  /// A past that keeps the value of the first run is the encoder's.
+  static std::string roleOf(std::string role, Attribute fixed) {
+    return role == "past" && fixed ? "encoder_past" : role;
   }
 
   static bool hasRank(Type type) {

@@ -104,6 +104,17 @@ sol_port sol_plan_output(const sol_plan *plan, size_t function, size_t index) {
   return portOf(plan->outputs[function][index]);
 }
 
+size_t sol_plan_link_count(const sol_plan *plan) {
+  return plan->plan->links().size();
+}
+sol_link sol_plan_link(const sol_plan *plan, size_t index) {
+  const ProgramLink &link = plan->plan->links()[index];
+  return {static_cast<size_t>(link.fromFunction),
+          static_cast<size_t>(link.fromOutput),
+          static_cast<size_t>(link.toFunction),
+          static_cast<size_t>(link.toInput)};
+}
+
 const char *sol_plan_compiler(const sol_plan *plan) {
   const flatbuffers::String *text = plan->plan->description().compiler();
   return text ? text->c_str() : "";

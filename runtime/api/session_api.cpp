@@ -104,6 +104,12 @@ sol_status *sol_session_feed(sol_session *session, const int64_t *tokens,
   return nullptr;
 }
 
+sol_status *sol_session_encode(sol_session *session, const int64_t *tokens,
+                               size_t count) {
+  return toStatus(
+      session->session->encode(absl::MakeConstSpan(tokens, count)));
+}
+
 int64_t sol_session_length(const sol_session *session) {
   return session->session->tokens().size();
 }
@@ -117,9 +123,14 @@ int64_t sol_session_allocations(const sol_session *session) {
 void sol_session_profile(const sol_session *session,
                          void (*visit)(const sol_profile_entry *, void *),
                          void *user) {
-  for (const ProfileEntry &entry : session->session->executor().profile()) {
-    sol_profile_entry item = {entry.location.c_str(), entry.kernel.c_str(),
-                              entry.calls, entry.seconds};
-    visit(&item, user);
-  }
+  auto visitAll = [&](const Executor &executor) {
+    for (const ProfileEntry &entry : executor.profile()) {
+      sol_profile_entry item = {entry.location.c_str(), entry.kernel.c_str(),
+                                entry.calls, entry.seconds};
+      visit(&item, user);
+    }
+  };
+  if (const Executor *encoder = session->session->encoderExecutor())
+    visitAll(*encoder);
+  visitAll(session->session->executor());
 }

@@ -101,7 +101,7 @@ public:
                             absl::StrCat(file, ": ", program.status().message()));
       programs.push_back(*std::move(program));
     }
-    return absl::OkStatus();
+    return readLinks();
   }
 
   std::string_view resource(std::string_view name) const override {
@@ -205,6 +205,50 @@ private:
         mapping.view().substr(plan->weights_offset(), plan->weights_bytes());
     hashes = mapping.view().data() + plan->hashes_offset();
     verified = std::vector<std::atomic<bool>>(pieces);
+    return absl::OkStatus();
+  }
+
+  absl::Status readLinks() {
+    if (!plan->links())
+      return absl::OkStatus();
+    auto within = [](int index, size_t size) {
+      return index >= 0 && static_cast<size_t>(index) < size;
+    };
+    for (const fb::Link *item : *plan->links()) {
+      ProgramLink link = {item->from_function(), item->from_output(),
+                          item->to_function(), item->to_input()};
+      size_t number = connections.size();
+      if (!within(link.fromFunction, programs.size()) ||
+          !within(link.toFunction, programs.size()) ||
+          link.fromFunction == link.toFunction)
+        return corrupt("link ", number, " leads from function ",
+                       link.fromFunction, " to ", link.toFunction, " of ",
+                       programs.size());
+      const std::vector<ProgramPort> &outputs =
+          programs[link.fromFunction].outputs;
+      const std::vector<ProgramPort> &inputs = programs[link.toFunction].inputs;
+      if (!within(link.fromOutput, outputs.size()) ||
+          !within(link.toInput, inputs.size()))
+        return corrupt("link ", number, " leads from output ", link.fromOutput,
+                       " of ", outputs.size(), " to input ", link.toInput,
+                       " of ", inputs.size());
+      if (outputs[link.fromOutput].type != inputs[link.toInput].type)
+        return corrupt("link ", number, " gives ",
+                       dtypeName(outputs[link.fromOutput].type),
+                       " where the input is ",
+                       dtypeName(inputs[link.toInput].type));
+      if (programs[link.fromFunction].values[outputs[link.fromOutput].value]
+                  .kind == fb::ValueKind_State ||
+          programs[link.toFunction].values[inputs[link.toInput].value].kind !=
+              fb::ValueKind_Input)
+        return corrupt("link ", number, " passes on a cache");
+      for (const ProgramLink &other : connections)
+        if (other.toFunction == link.toFunction &&
+            other.toInput == link.toInput)
+          return corrupt("input `", inputs[link.toInput].name,
+                         "` is fed by two links");
+      connections.push_back(link);
+    }
     return absl::OkStatus();
   }
 

@@ -36,6 +36,9 @@ public:
   virtual ~Plan() = default;
 
   const std::vector<Program> &functions() const { return programs; }
+  /// Outputs that feed inputs of other functions: an encoder's states. An input
+  /// is fed by one at most.
+  const std::vector<ProgramLink> &links() const { return connections; }
   /// The function of that name; the only one if `name` is empty; NotFound
   /// listing the names otherwise.
   absl::StatusOr<const Program *> function(std::string_view name) const;
@@ -50,6 +53,7 @@ public:
 
 protected:
   std::vector<Program> programs;
+  std::vector<ProgramLink> connections;
   std::string file;
 };
 

@@ -52,6 +52,11 @@ struct ProgramPort {
   int partner = -1;
 };
 
+/// An output that feeds an input of another function; all as indices.
+struct ProgramLink {
+  int fromFunction = 0, fromOutput = 0, toFunction = 0, toInput = 0;
+};
+
 struct Program {
   std::string name;
   std::vector<ProgramPort> inputs, outputs;

@@ -58,12 +58,9 @@ public:
     Clock::time_point start = Clock::now();
     result.promptTokens = prompt.size();
     int64_t context = session.executor().program().context;
-    if (context > 0 && result.promptTokens >= context)
-      return absl::OutOfRangeError(absl::StrCat(
-          "the prompt has ", prompt.size(), " tokens, the plan's context is ",
-          context, "; shorten it or compile with a larger --context"));
-    sampler.observe(prompt);
-    absl::StatusOr<Logits> logits = feedPrompt(session, prompt, chunk);
+    absl::StatusOr<Logits> logits = session.isFedByEncoder()
+                                        ? startDecoder(prompt)
+                                        : startText(prompt, context, chunk);
     while (logits.ok()) {
       absl::StatusOr<int32_t> token = sampler.sample(absl::MakeConstSpan(
           logits->data + (logits->positions - 1) * logits->vocabulary,
@@ -86,6 +83,30 @@ public:
   }
 
 private:
+  /// The prompt is the beginning of the text.
+  absl::StatusOr<Logits> startText(const std::vector<int32_t> &prompt,
+                                   int64_t context, int64_t chunk) {
+    if (context > 0 && result.promptTokens >= context)
+      return absl::OutOfRangeError(absl::StrCat(
+          "the prompt has ", prompt.size(), " tokens, the plan's context is ",
+          context, "; shorten it or compile with a larger --context"));
+    sampler.observe(prompt);
+    return feedPrompt(session, prompt, chunk);
+  }
+
+  /// The prompt is the encoder's; the text begins with a token of its own.
+  absl::StatusOr<Logits> startDecoder(const std::vector<int32_t> &prompt) {
+    absl::StatusOr<int32_t> first = model.decoderStart();
+    if (!first.ok())
+      return first.status();
+    std::vector<int64_t> tokens(prompt.begin(), prompt.end());
+    if (absl::Status status = session.encode(tokens); !status.ok())
+      return status;
+    sampler.observe(std::vector<int32_t>{*first});
+    int64_t start = *first;
+    return session.feed(absl::MakeConstSpan(&start, 1));
+  }
+
   /// Takes the token in; true if it was the last one.
   bool ended(int32_t token, int64_t maxTokens, int64_t context) {
     if (model.isEnd(token)) {

@@ -38,7 +38,8 @@ struct GenerationResult {
 using TextSink = absl::FunctionRef<bool(std::string_view)>;
 
 /// Answers a prompt. Tokens that the session already holds at its beginning are
-/// kept. OutOfRange if the prompt does not fit the context.
+/// kept; where an encoder feeds the session, it gets the prompt. OutOfRange if
+/// the prompt does not fit the context.
 absl::StatusOr<GenerationResult> generateText(Session &session,
                                               const TextModel &model,
                                               const GenerationOptions &options,

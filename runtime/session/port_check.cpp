@@ -16,7 +16,7 @@ namespace {
 /// only; in the first, callers give placeholders of any size.
 bool mayBePlaceholder(const std::vector<ProgramPort> &ports,
                       const ProgramPort &port) {
-  return port.role == "past" &&
+  return (port.role == "past" || port.role == "encoder_past") &&
          std::any_of(ports.begin(), ports.end(), [](const ProgramPort &other) {
            return other.role == "use_cache";
          });

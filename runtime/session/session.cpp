@@ -24,6 +24,8 @@ Session::create(std::shared_ptr<const Plan> plan, const Program &program,
     return executor.status();
   session->interpreter = *std::move(executor);
   session->program = &program;
+  session->options = options;
+  session->link = findLink(*session->openPlan, program);
   session->caches.resize(program.inputs.size());
   session->inputBuffers.resize(program.inputs.size());
   session->pasts.resize(program.inputs.size());

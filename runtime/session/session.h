@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,11 @@ public:
   absl::StatusOr<absl::Span<const Tensor>>
   run(absl::Span<const NamedTensor> inputs);
 
+  /// Runs the encoder that feeds this function and keeps its states for the
+  /// feeds to come; forgets all tokens. FailedPrecondition if there is none.
+  absl::Status encode(absl::Span<const int64_t> tokens);
+  /// Whether encode must come before feed.
+  bool isFedByEncoder() const { return link.has_value(); }
   /// Adds tokens to the sequence and computes their logits.
   absl::StatusOr<Logits> feed(absl::Span<const int64_t> tokens);
   /// Tokens held.
@@ -51,10 +57,18 @@ public:
   absl::Status truncate(int64_t length);
 
   const Executor &executor() const { return *interpreter; }
+  /// The encoder's, once it has run; or null.
+  const Executor *encoderExecutor() const {
+    return encoder ? encoder->interpreter.get() : nullptr;
+  }
   const Plan &plan() const { return *openPlan; }
 
 private:
   explicit Session(std::shared_ptr<const Plan> plan);
+  static std::optional<ProgramLink> findLink(const Plan &plan,
+                                             const Program &program);
+  absl::Status checkEncoded() const;
+  void fillEncoderPast(size_t port, Tensor &input);
   absl::Status orderInputs(absl::Span<const NamedTensor> inputs,
                            std::vector<Tensor> &ordered) const;
   absl::Status loadCaches(std::vector<Tensor> &inputs);
@@ -64,6 +78,7 @@ private:
                           std::vector<Tensor> &inputs);
   absl::Status fillInput(size_t port, absl::Span<const int64_t> tokens,
                          const SizeBindings &bindings, Tensor &input);
+  absl::Status fillPast(size_t port, int64_t step, Tensor &input);
   absl::Status bindSequence(int64_t past, int64_t step,
                             SizeBindings &bindings) const;
   absl::Status keepPresents();
@@ -79,6 +94,12 @@ private:
   std::vector<Tensor> outputs;
   std::vector<int64_t> history;
   std::vector<float> logitsBuffer;
+
+  ExecutorOptions options;
+  std::optional<ProgramLink> link;  ///< of the encoder's output
+  std::unique_ptr<Session> encoder; ///< made when it is first needed
+  std::vector<char> statesBuffer;
+  Tensor states; ///< what the encoder gave; absent before it ran
 };
 
 } // namespace sol

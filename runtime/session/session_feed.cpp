@@ -70,7 +70,8 @@ absl::Status Session::truncate(int64_t length) {
   for (size_t i = 0; i < program->inputs.size(); ++i) {
     caches[i].truncate(length);
     Tensor &past = pasts[i];
-    if (past.rank() != 4 || past.dims[2] <= length)
+    if (program->inputs[i].role != "past" || past.rank() != 4 ||
+        past.dims[2] <= length)
       continue;
     // Rows of each head move together; sources lie behind their targets.
     int64_t vector = byteCount(past.type, past.dims[3]);
@@ -92,6 +93,8 @@ absl::StatusOr<Logits> Session::feed(absl::Span<const int64_t> tokens) {
         "a sequence of ", total, " tokens is beyond the ", program->context,
         " that the plan was compiled for; use a shorter prompt or compile with "
         "a larger --context"));
+  if (absl::Status status = checkEncoded(); !status.ok())
+    return status;
   std::vector<int64_t> whole = history;
   whole.insert(whole.end(), tokens.begin(), tokens.end());
   // Without caches every run sees the whole sequence.
@@ -127,6 +130,10 @@ absl::Status Session::bindSequence(int64_t past, int64_t step,
         solve(last, past + step);
       else if (port.role == "past")
         solve(2, past);
+      else if (port.role == "encoder_states" && states.present())
+        solve(1, states.dims[1]);
+      else if (port.role == "encoder_mask" && states.present())
+        solve(last, states.dims[1]);
     }
   return absl::OkStatus();
 }
@@ -165,21 +172,14 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
           "` does not follow from the tokens; run the plan with --inputs"));
     input.dims.push_back(*size);
   }
-  if (port.role == "past") {
-    if (program->values[port.value].kind == fb::ValueKind_State) {
-      if (past == 0)
-        caches[index].reset(port.type, input.dims[0], input.dims[1],
-                            input.dims[3]);
-      // A run that failed may have left positions behind.
-      caches[index].truncate(past);
-      if (absl::Status status = caches[index].reserve(past + tokens.size());
-          !status.ok())
-        return status;
-      input = caches[index].view();
-      return absl::OkStatus();
-    }
-    if (past > 0)
-      input = pasts[index];
+  if (port.role == "past")
+    return fillPast(index, tokens.size(), input);
+  if (port.role == "encoder_past") {
+    fillEncoderPast(index, input);
+    return absl::OkStatus();
+  }
+  if (port.role == "encoder_states" && states.present()) {
+    input = states;
     return absl::OkStatus();
   }
   if (!takesNumbers(port.type))
@@ -192,8 +192,10 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
   for (int64_t i = 0; i < count; ++i) {
     if (port.role == "tokens")
       storeNumber(input, i, tokens[i]);
-    else if (port.role == "attention_mask")
+    else if (port.role == "attention_mask" || port.role == "encoder_mask")
       storeNumber(input, i, 1);
+    else if (port.role == "use_cache")
+      storeNumber(input, i, past > 0);
     else if (port.role == "positions")
       storeNumber(input, i, past + i);
     else if (port.role == "window")
@@ -206,12 +208,42 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
   return absl::OkStatus();
 }
 
+/// A past of `input`'s sizes: the session's cache with room for `step` more
+/// positions, or the tensor that the last run left.
+absl::Status Session::fillPast(size_t index, int64_t step, Tensor &input) {
+  const ProgramPort &port = program->inputs[index];
+  int64_t past = history.size();
+  if (program->values[port.value].kind == fb::ValueKind_State) {
+    if (past == 0)
+      caches[index].reset(port.type, input.dims[0], input.dims[1],
+                          input.dims[3]);
+    // A run that failed may have left positions behind.
+    caches[index].truncate(past);
+    if (absl::Status status = caches[index].reserve(past + step); !status.ok())
+      return status;
+    input = caches[index].view();
+    return absl::OkStatus();
+  }
+  if (past > 0)
+    input = pasts[index];
+  else if (input.size() != 0)
+    return absl::UnimplementedError(absl::StrCat(
+        "input `", port.name, "` of sizes ", dimsToString(input.dims),
+        " has elements before the first token, which text generation can't "
+        "make; run the plan with --inputs"));
+  return absl::OkStatus();
+}
+
 /// Copies presents that are plain tensors to where the next run reads them.
 absl::Status Session::keepPresents() {
   for (size_t i = 0; i < program->inputs.size(); ++i) {
     const ProgramPort &port = program->inputs[i];
-    if (port.role != "past" ||
+    bool isFixed = port.role == "encoder_past";
+    if ((port.role != "past" && !isFixed) ||
         program->values[port.value].kind == fb::ValueKind_State)
+      continue;
+    // Later runs give it back empty.
+    if (isFixed && !history.empty())
       continue;
     if (port.partner < 0 ||
         port.partner >= static_cast<int>(program->outputs.size()))

@@ -76,6 +76,17 @@ TextModel::encodeChat(std::string_view messages) const {
   return model->encode(*rendered, /*addSpecialTokens=*/false);
 }
 
+absl::StatusOr<int32_t> TextModel::decoderStart() const {
+  if (generation.decoderStartId)
+    return *generation.decoderStartId;
+  if (generation.bosId)
+    return *generation.bosId;
+  return absl::FailedPreconditionError(
+      "no file of the model names the token that its decoder starts with; put "
+      "decoder_start_token_id into generation_config.json beside the model and "
+      "compile it again");
+}
+
 bool TextModel::isEnd(int32_t token) const {
   return std::find(generation.eosIds.begin(), generation.eosIds.end(), token) !=
          generation.eosIds.end();

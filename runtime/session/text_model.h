@@ -35,6 +35,10 @@ public:
   absl::StatusOr<std::vector<int32_t>>
   encodeChat(std::string_view messages) const;
 
+  /// Where a decoder with an encoder begins: the model's decoder start token,
+  /// else its first token of a text; FailedPrecondition if no file names either.
+  absl::StatusOr<int32_t> decoderStart() const;
+
   bool isEnd(int32_t token) const;
 
 private:

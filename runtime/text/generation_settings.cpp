@@ -167,6 +167,7 @@ void Reader::sampling(const Field &root) {
 void Reader::generation(const Field &root, std::string_view file) {
   oneId(root.member("bos_token_id"), settings.bosId);
   oneId(root.member("pad_token_id"), settings.padId);
+  oneId(root.member("decoder_start_token_id"), settings.decoderStartId);
   endIds(root.member("eos_token_id"));
   sampling(root);
   if (Field penalty = root.member("repetition_penalty"); !penalty.isNull()) {
@@ -244,6 +245,7 @@ void Reader::modelConfig(const Field &root) {
   for (const Field &part : {root, text}) {
     oneId(part.member("bos_token_id"), settings.bosId);
     oneId(part.member("pad_token_id"), settings.padId);
+    oneId(part.member("decoder_start_token_id"), settings.decoderStartId);
     if (settings.eosIds.empty())
       endIds(part.member("eos_token_id"));
     positions(part.member("max_position_embeddings"));

@@ -39,6 +39,8 @@ struct GenerationSettings {
   std::optional<int32_t> bosId;
   std::vector<int32_t> eosIds;
   std::optional<int32_t> padId;
+  /// The first token of what a decoder with an encoder writes.
+  std::optional<int32_t> decoderStartId;
   /// Their written forms, as chat templates use them.
   std::string bosToken, eosToken, padToken, unkToken;
   /// chat_template.jinja before chat_template.json before

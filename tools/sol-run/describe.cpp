@@ -56,6 +56,19 @@ static void describePort(const char *direction, const sol_port &port) {
   std::cout << "\n";
 }
 
+static void describeLinks(const sol_plan *plan) {
+  for (size_t i = 0; i < sol_plan_link_count(plan); ++i) {
+    sol_link link = sol_plan_link(plan, i);
+    std::cout << "output "
+              << sol_plan_output(plan, link.from_function, link.from_output).name
+              << " of " << sol_plan_function_name(plan, link.from_function)
+              << " feeds input "
+              << sol_plan_input(plan, link.to_function, link.to_input).name
+              << " of " << sol_plan_function_name(plan, link.to_function)
+              << "\n";
+  }
+}
+
 void describe(const OpenPlan &open) {
   const sol_plan *plan = open.plan;
   std::cout << "made by " << sol_plan_compiler(plan) << "\n";
@@ -69,6 +82,7 @@ void describe(const OpenPlan &open) {
     for (size_t i = 0; i < sol_plan_output_count(plan, f); ++i)
       describePort("output", sol_plan_output(plan, f, i));
   }
+  describeLinks(plan);
 }
 
 void printProfile(const OpenSession &session) {

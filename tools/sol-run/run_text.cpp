@@ -124,9 +124,24 @@ void chat(const OpenSession &session, const RunOptions &options) {
   std::fputc('\n', stderr);
 }
 
+/// Of several functions, text comes from the one that another feeds.
+std::string textFunction(const OpenPlan &open, const RunOptions &options) {
+  const sol_plan *plan = open.plan;
+  size_t links = sol_plan_link_count(plan);
+  if (!options.function.empty() || links == 0)
+    return options.function;
+  size_t function = sol_plan_link(plan, 0).to_function;
+  for (size_t i = 1; i < links; ++i)
+    if (sol_plan_link(plan, i).to_function != function)
+      return options.function;
+  return sol_plan_function_name(plan, function);
+}
+
 } // namespace
 
-void runText(const OpenPlan &plan, const RunOptions &options) {
+void runText(const OpenPlan &plan, const RunOptions &given) {
+  RunOptions options = given;
+  options.function = textFunction(plan, given);
   std::string settings = sol_plan_unapplied_settings(plan.plan);
   if (!settings.empty())
     std::cerr << "warning: these settings of the model change tokens and have "
