@@ -71,8 +71,7 @@ void Candidates::consider(Operation *op) {
   int64_t source = 0;
   bool any = false;
   for (Value operand : op->getOperands()) {
-    if (isa<NoneType>(operand.getType()))
-      continue;
+    // A missing operand would need onnx.none in the body, which is no constant.
     if (!isConstantValue(operand) && !contains(operand))
       return;
     source += std::max<int64_t>(sourceBytes(operand), 0);
