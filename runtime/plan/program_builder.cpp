@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/plan/program_builder.h"
 
+#include "runtime/plan/lifetime_check.h"
 #include "runtime/plan/plan_file.h"
 
 #include "absl/status/status.h"
@@ -33,6 +34,9 @@ public:
       return corrupt("negative slot count or context");
     if (absl::Status status = readValues(); !status.ok())
       return status;
+    if (static_cast<size_t>(program.slots) > program.values.size())
+      return corrupt(program.slots, " slots for ", program.values.size(),
+                     " values");
     if (absl::Status status = readPorts(source.inputs(), program.inputs, true);
         !status.ok())
       return status;
@@ -45,6 +49,8 @@ public:
     if (absl::Status status = readBlock(*source.body(), program.body, 0);
         !status.ok())
       return status;
+    if (absl::Status status = checkLifetimes(program); !status.ok())
+      return corrupt(status.message());
     return std::move(program);
   }
 
@@ -65,7 +71,8 @@ private:
         return corrupt("value of unknown kind ", int(item->kind()));
       if (item->kind() != fb::ValueKind_Absent && !isKnownDType(item->type()))
         return corrupt("value of unknown element type ", int(item->type()));
-      value.type = static_cast<DType>(item->type());
+      if (value.kind != fb::ValueKind_Absent)
+        value.type = static_cast<DType>(item->type());
       value.slot = item->slot();
       if (value.kind == fb::ValueKind_Slot &&
           (value.slot < 0 || value.slot >= program.slots))
@@ -109,6 +116,9 @@ private:
       fb::ValueKind kind = program.values[port.value].kind;
       if (isInput && kind != fb::ValueKind_Input && kind != fb::ValueKind_State)
         return corrupt("input `", port.name, "` is no input value");
+      if (kind == fb::ValueKind_State &&
+          (!item->sizes() || item->sizes()->size() != 4))
+        return corrupt("cache `", port.name, "` has no four sizes");
       if (!isKnownDType(item->type()))
         return corrupt("port `", port.name, "` of unknown element type ",
                        int(item->type()));

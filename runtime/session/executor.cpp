@@ -378,6 +378,8 @@ absl::Status Interpreter::runLoop(const ProgramStep &step) {
 absl::Status Interpreter::appendScan(const ProgramStep &step, size_t output,
                                      int from, int64_t iteration) {
   int to = step.outputs[output];
+  if (code.values[to].kind == fb::ValueKind_Absent)
+    return absl::OkStatus();
   Tensor &stacked = values[to];
   if (from < 0) {
     stacked.type = code.values[to].type;
