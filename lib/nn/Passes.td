@@ -190,6 +190,18 @@ def NnPrintRecognizedPass : Pass<"nn-print-recognized", "::mlir::ModuleOp"> {
   }];
 }
 
+def NnCheckTokenMixingPass : Pass<"nn-check-token-mixing", "::mlir::ModuleOp"> {
+  let summary = "Warn of operators through which tokens change each other's numbers";
+  let description = [{
+    Before and after: the IR is unchanged. A function with an operator that takes
+    one scale from a whole tensor whose size depends on batch or sequence
+    (DynamicQuantizeLinear and its fusions) gets a warning: its results depend on
+    how a prompt is cut into chunks and on the company in a batch.
+    Fails when: never.
+    (example: test/nn/check-token-mixing.mlir)
+  }];
+}
+
 def VerifyNnPass : Pass<"verify-nn", "::mlir::ModuleOp"> {
   let summary = "Check what the nn stage promises the next one";
   let description = [{

@@ -180,7 +180,27 @@ private:
     return writeIr(path);
   }
 
+  /// Fills in the hashes of weights, so that whoever goes on from the IR
+  /// notices when the model's files have changed.
+  LogicalResult hashWeights() {
+    ModelFiles files(folder);
+    WalkResult result = module->walk([&](nn::WeightOp weight) {
+      if (weight.getSpan().getHash() != 0)
+        return WalkResult::advance();
+      FailureOr<nn::SpanAttr> span =
+          files.withHash(weight.getSpan(), [&] { return weight.emitError(); });
+      if (failed(span))
+        return WalkResult::interrupt();
+      weight.setSpanAttr(*span);
+      files.dropPages();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   LogicalResult writeIr(StringRef path) {
+    if (failed(hashWeights()))
+      return failure();
     std::string reason;
     std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &reason);
     if (!file)
@@ -223,6 +243,16 @@ private:
   static FailureOr<ConstantBytes> readFrom(ModelFiles &files,
                                            nn::WeightOp weight) {
     auto type = cast<RankedTensorType>(weight.getType());
+    auto emitError = [&] { return weight.emitError(); };
+    if (weight.getSpan().getHash() != 0) {
+      FailureOr<nn::SpanAttr> now = files.withHash(weight.getSpan(), emitError);
+      if (failed(now))
+        return failure();
+      if (*now != weight.getSpan())
+        return emitError() << "its bytes in `" << weight.getSpan().getFile()
+                           << "` differ from their hash: the model changed "
+                              "since the IR was written";
+    }
     FailureOr<TensorData> data =
         files.read(weight.getSpan(), type, [&] { return weight.emitError(); });
     if (failed(data))
