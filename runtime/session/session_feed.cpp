@@ -174,11 +174,15 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
   }
   if (port.role == "past")
     return fillPast(index, tokens.size(), input);
+  if (program->values[port.value].kind == fb::ValueKind_State)
+    return absl::InvalidArgumentError(
+        absl::StrCat("input `", port.name, "` of role `", port.role,
+                     "` is a cache; compile the model again"));
   if (port.role == "encoder_past") {
     fillEncoderPast(index, input);
     return absl::OkStatus();
   }
-  if (port.role == "encoder_states" && states.present()) {
+  if (link && link->toInput == static_cast<int>(index) && states.present()) {
     input = states;
     return absl::OkStatus();
   }
@@ -261,10 +265,15 @@ absl::Status Session::keepPresents() {
 }
 
 absl::StatusOr<Logits> Session::readLogits() {
-  size_t index = 0;
+  size_t index = program->outputs.size();
   for (size_t i = 0; i < program->outputs.size(); ++i)
     if (program->outputs[i].role == "logits")
       index = i;
+  if (index == program->outputs.size())
+    return absl::UnimplementedError(
+        absl::StrCat("function `", program->name,
+                     "` gives no logits: it writes no text; run it with "
+                     "--inputs"));
   const Tensor &output = interpreter->output(index);
   if (output.rank() < 2 || !isFloat(output.type))
     return absl::UnimplementedError(absl::StrCat(

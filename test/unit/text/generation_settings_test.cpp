@@ -37,6 +37,19 @@ TEST(GenerationSettings, readsTheRealModel) {
   EXPECT_FALSE(read->addBosToken.has_value());
 }
 
+TEST(GenerationSettings, readsWhereADecoderStarts) {
+  const std::string config = R"({"decoder_start_token_id": 0})";
+  auto read = readGenerationSettings({.modelConfig = config}, nullptr);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->decoderStartId, 0);
+  read = readGenerationSettings(
+      {.generationConfig = R"({"decoder_start_token_id": 7})",
+       .modelConfig = config},
+      nullptr);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->decoderStartId, 7);
+}
+
 TEST(GenerationSettings, namesSettingsWithoutEffect) {
   auto read = readGenerationSettings(
       {.generationConfig =
