@@ -110,3 +110,16 @@ func.func @operator(%q: tensor<1x2x3x8xf32>, %k: tensor<1x2x3x8xf32>, %l: tensor
   %y = "onnx.Attention"(%q, %l, %l) {is_causal = 1 : i64} : (tensor<1x2x3x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>) -> tensor<1x2x3x8xf32>
   return %x, %y : tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>
 }
+
+// -----
+
+// A window to the left counts the query's own position here; a window to the
+// right of a causal query hides nothing more; others are not nn.attention's.
+// CHECK-LABEL: func @windows
+func.func @windows(%q: tensor<1x2x3x8xf32>) -> (tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>) {
+  // CHECK: nn.attention {{.*}} window = 3 : i64}
+  %x = "onnx.Attention"(%q, %q, %q) {is_causal = 1 : i64, left_window_size = 2 : i64, right_window_size = 1 : i64} : (tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32>
+  // CHECK: "onnx.Attention"(%arg0, %arg0, %arg0)
+  %y = "onnx.Attention"(%q, %q, %q) {left_window_size = 1 : i64, right_window_size = 2 : i64} : (tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32>
+  return %x, %y : tensor<1x2x3x8xf32>, tensor<1x2x3x8xf32>
+}

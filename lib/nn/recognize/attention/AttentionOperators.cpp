@@ -10,6 +10,7 @@
 #include "lib/nn/recognize/match/Heads.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -43,6 +44,12 @@ struct FromAttention : RewritePattern {
           getElementTypeOrSelf(operand) != getElementTypeOrSelf(query) ||
           rankOf(operand) != rankOf(query))
         return true;
+    // Before a query's position, only a causal attention has a window; behind
+    // it, a causal one sees nothing anyway.
+    bool causal = intAttr(op, "is_causal", 0) != 0;
+    if (!causal && (intAttr(op, "left_window_size", -1) >= 0 ||
+                    intAttr(op, "right_window_size", -1) >= 0))
+      return true;
     return rankOf(query) != 3 && rankOf(query) != 4;
   }
 
@@ -121,6 +128,11 @@ struct FromAttention : RewritePattern {
     RankedTensorType type = withAxes(query, query, staticSize(parts.value, 3));
     AttentionOp attention = createAttention(rewriter, loc, parts, type);
     attention.setCausal(causal);
+    // The operator doesn't count the query's own position. A window of more
+    // positions than any sequence has is none.
+    int64_t left = intAttr(op, "left_window_size", -1);
+    if (left >= 0 && left < std::numeric_limits<int32_t>::max())
+      attention.setWindow(left + 1);
     Value result = attention;
     if (op->getResult(0).getType() != type)
       result = mergeHeads(rewriter, loc, result, op->getResult(0).getType());
