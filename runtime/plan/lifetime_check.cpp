@@ -130,8 +130,7 @@ private:
   absl::Status checkOutput(const ProgramStep &step, size_t index) const {
     int output = step.outputs[index];
     if (kindOf(output) == fb::ValueKind_State &&
-        (step.inputs.empty() ||
-         kindOf(step.inputs[0]) != fb::ValueKind_State))
+        (step.inputs.empty() || kindOf(step.inputs[0]) != fb::ValueKind_State))
       return fault(step, "makes a cache of something else");
     if (kindOf(output) != fb::ValueKind_Slot)
       return absl::OkStatus();
@@ -157,8 +156,7 @@ private:
   absl::Status checkCopy(const ProgramStep &step, int from, int to) {
     if (kindOf(to) == fb::ValueKind_Absent)
       return absl::OkStatus();
-    if (kindOf(to) != fb::ValueKind_Slot ||
-        kindOf(from) == fb::ValueKind_State)
+    if (kindOf(to) != fb::ValueKind_Slot || kindOf(from) == fb::ValueKind_State)
       return fault(step, "passes on value ", from, " as value ", to,
                    " of another kind");
     if (absl::Status status = checkRead(step, from); !status.ok())
@@ -231,7 +229,7 @@ private:
   }
 
   const Program &program;
-  std::vector<Life> lives;            ///< for each value
+  std::vector<Life> lives;           ///< for each value
   std::vector<uint64_t> generations; ///< for each slot
   int64_t visited = 0;
 };
