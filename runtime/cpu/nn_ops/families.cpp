@@ -26,6 +26,7 @@ void registerNormalizationKernels() {
   nn::registerChannelNormKernels();
   nn::registerAxisNormKernels();
   nn::registerGeluKernels();
+  nn::registerLossKernels();
 }
 
 void registerAttentionKernels() {

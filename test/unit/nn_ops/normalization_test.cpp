@@ -54,6 +54,30 @@ TEST(SkipSimplifiedLayerNormalization, GivesTheSum) {
   EXPECT_EQ(k.result<float>(3), (std::vector<float>{3, 4}));
 }
 
+TEST(SoftmaxCrossEntropyLoss, WeighsAndIgnores) {
+  KernelRunner k("onnx.SoftmaxCrossEntropyLoss");
+  // Equal scores: each probability is 1/2, its logarithm -ln 2.
+  k.operand<float>({3, 2}, {5, 5, 7, 7, 0, 100})
+      .operand<int64_t>({3}, {0, 1, -1})
+      .operand<float>({2}, {1, 3})
+      .set("ignore_index", int64_t{-1})
+      .output(DType::F32)
+      .output(DType::F32);
+  ASSERT_TRUE(k.run().ok());
+  expectNear(k.result<float>(), {0.6931472f});
+  EXPECT_TRUE(k.dims(0).empty());
+  expectNear(k.result<float>(1),
+             {-0.6931472f, -0.6931472f, -0.6931472f, -0.6931472f, -100, 0});
+}
+
+TEST(NegativeLogLikelihoodLoss, RefusesAClassThatIsNotThere) {
+  KernelRunner k("onnx.NegativeLogLikelihoodLoss");
+  k.operand<float>({1, 2}, {1, 3})
+      .operand<int64_t>({1}, {2})
+      .output(DType::F32);
+  EXPECT_EQ(k.run().code(), absl::StatusCode::kOutOfRange);
+}
+
 TEST(LayerNormalization, RefusesAScaleThatDoesNotStretch) {
   KernelRunner k("onnx.LayerNormalization");
   k.operand<float>({1, 2}, {1, 3})

@@ -19,6 +19,8 @@ void registerChannelNormKernels();
 void registerAxisNormKernels();
 /// BiasGelu, FastGelu, QuickGelu, Gelu of com.microsoft.
 void registerGeluKernels();
+/// NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss.
+void registerLossKernels();
 
 } // namespace sol::nn
 
