@@ -16,6 +16,7 @@
 #include "sol/version.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/FileSystem.h"
@@ -52,6 +53,15 @@ public:
       : options(options), context(makeRegistry()),
         diagnostics(context, options.remarks) {
     context.loadAllAvailableDialects();
+    if (!options.remarks)
+      return;
+    remark::RemarkCategories all;
+    all.all = ".*";
+    // No streamer: remarks become diagnostics, which `diagnostics` prints. This
+    // fails only for a pattern that is no regular expression.
+    (void)remark::enableOptimizationRemarks(
+        context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
+        all, /*printAsEmitRemarks=*/true);
   }
 
   LogicalResult run() {

@@ -162,6 +162,9 @@ ConstantEvaluator::run(Operation *op, ArrayRef<Tensor> operands,
     output.data = result.owner.get();
     if (!output.data)
       return refuse(absl::ResourceExhaustedError("out of memory"));
+    // Kernels leave the bits behind the last packed element as they are.
+    if (output.present() && bitWidth(output.type) < 8)
+      std::memset(output.data, 0, bytes);
     result.tensor = output;
   }
   absl::Status status = kernel->run(call, *context, inputs, outputSpan);

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
@@ -71,6 +72,11 @@ std::string readFile(const std::string &path) {
 }
 
 void writeFile(const std::string &path, const std::string &content) {
+  std::error_code unknown;
+  // Renaming over a device or a pipe would replace it for everyone.
+  if (std::filesystem::exists(path, unknown) &&
+      !std::filesystem::is_regular_file(path, unknown))
+    throw Failure(path + ": is there and is no file, so nothing replaces it");
   std::string temporary = path + ".partial-" + std::to_string(getpid());
   {
     std::ofstream file(temporary, std::ios::binary);
