@@ -99,10 +99,9 @@ struct FromAttention : RewritePattern {
       return failure();
     Value query = parts.query;
     bool causal = intAttr(op, "is_causal", 0) != 0;
-    bool hasPast = operandOrNull(op, 4) != nullptr;
-    // Without past, the operator aligns queries and keys at the first position,
+    // The operator aligns queries with new keys at the first of both,
     // nn.attention at the last: the same only for as many of both.
-    if (causal && !hasPast && !sameSize(query, 2, parts.key, 2))
+    if (causal && !sameSize(query, 2, parts.key, 2))
       return failure();
     parts.key = append(op, 4, 1, parts.key, rewriter);
     parts.value = append(op, 5, 2, parts.value, rewriter);
