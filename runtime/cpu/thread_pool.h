@@ -1,7 +1,7 @@
 //===- thread_pool.h - workers for parallel loops -------------------------===//
 //
-// A thin C++ face on the pthreadpool library, which spins between short loops
-// as a step interpreter needs.
+// A fixed set of workers that take tiles of a loop's range and spin for a while
+// between loops, as a step interpreter needs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_CPU_THREAD_POOL_H
