@@ -29,6 +29,7 @@ void updateFunctionType(func::FuncOp function) {
 LogicalResult fold(func::FuncOp function) {
   if (function.isExternal())
     return success();
+  replaceScans(function);
   ElementFacts facts;
   if (failed(inferShapes(function, facts)))
     return failure();

@@ -96,3 +96,21 @@ func.func @keys_in_3d(%k: tensor<?x4x?x16xf32, #nn.dims<"b", "4", "t", "16">>) -
   %2 = "onnx.Reshape"(%1, %back) : (tensor<*xf32>, tensor<4xi64>) -> tensor<*xf32>
   return %2 : tensor<*xf32>
 }
+
+// The second operand is read from its end along axis 1, and the stacked result gets its axis there.
+// CHECK-LABEL: func.func @scan
+// CHECK: %[[L:.*]]:2 = "onnx.Loop"(%{{.*}}, %{{.*}}, %arg0)
+// CHECK-NEXT: ^bb0(%[[I:.*]]: tensor<i64>, %[[C:.*]]: tensor<i1>, %[[S:.*]]: tensor<2xf32>):
+// CHECK: %[[N:.*]] = "onnx.BitwiseNot"(%[[I]])
+// CHECK: %[[P:.*]] = "onnx.Gather"(%arg1, %[[N]]) {axis = 1 : i64}
+// CHECK: "onnx.Add"(%[[S]], %[[P]])
+// CHECK: onnx.yield %[[C]],
+// CHECK: "onnx.Transpose"(%[[L]]#1) {perm = array<i64: 1, 0>}
+func.func @scan(%s: tensor<2xf32>, %x: tensor<2x5xf32>) -> (tensor<2xf32>, tensor<2x5xf32>) {
+  %0:2 = "onnx.Scan"(%s, %x) ({
+  ^bb0(%state: tensor<2xf32>, %piece: tensor<2xf32>):
+    %sum = "onnx.Add"(%state, %piece) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    "onnx.yield"(%sum, %sum) : (tensor<2xf32>, tensor<2xf32>) -> ()
+  }) {num_scan_inputs = 1 : i64, scan_input_axes = array<i64: 1>, scan_input_directions = array<i64: 1>, scan_output_axes = array<i64: 1>} : (tensor<2xf32>, tensor<2x5xf32>) -> (tensor<2xf32>, tensor<2x5xf32>)
+  return %0#0, %0#1 : tensor<2xf32>, tensor<2x5xf32>
+}

@@ -20,6 +20,9 @@ inline constexpr int64_t maxConstantBytes = 1024;
 /// Bytes of a tensor of static shape; -1 if it is not static or beyond int64.
 int64_t byteSize(mlir::Type type);
 
+/// Scans.cpp: a Scan becomes a Loop, which the host runs. Wants types inferred.
+void replaceScans(mlir::func::FuncOp function);
+
 /// KnownValues.cpp: values whose elements are all numbers become constants.
 void replaceKnownValues(mlir::func::FuncOp function, const ElementFacts &facts);
 
