@@ -4,11 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lib/pipeline/Pipeline.h"
+#include "sol/version.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &out) {
+    out << sol::versionText("sol-reduce") << "\n";
+  });
   mlir::DialectRegistry registry;
   sol::registerDialects(registry);
   sol::registerPasses();

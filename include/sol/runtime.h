@@ -211,7 +211,11 @@ typedef struct sol_generation_options {
    */
   const char *prompt;
   int32_t raw;
-  int64_t max_tokens; /**< 0: until the model ends or the context is full */
+  /**
+   * 0: until the model ends or the context is full. More than the context leaves
+   * room for is an error, told after what there is room for has been written.
+   */
+  int64_t max_tokens;
   float temperature;  /**< 0: always the likeliest token */
   int64_t top_k;      /**< 0: all */
   float top_p;        /**< 1: all */

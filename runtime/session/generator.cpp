@@ -79,6 +79,11 @@ public:
     if (!stops.stopped())
       give(stops.push(decoder.finish()) + stops.finish());
     result.seconds = secondsSince(start);
+    if (maxTokens > 0 && std::string_view(result.reason) == "context")
+      return absl::OutOfRangeError(absl::StrCat(
+          "the answer ends after ", result.generatedTokens, " of ", maxTokens,
+          " tokens: with the prompt they fill the plan's context of ", context,
+          "; ask for fewer or compile with a larger --context"));
     return result;
   }
 
