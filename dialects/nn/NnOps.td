@@ -40,7 +40,7 @@ def Nn_WeightOp : Nn_Op<"weight", [Pure]> {
     Refers to a tensor of the model without reading it.
 
     Example:
-    `%0 = nn.weight #nn.span<"model.onnx_data", 0, 4096, raw, 0> : tensor<32x32xf32>`
+    `%0 = nn.weight <"model.onnx_data", 0, 4096, raw, 0> : tensor<32x32xf32>`
   }];
   let arguments = (ins Nn_SpanAttr:$span, OptionalAttr<StrAttr>:$name);
   let results = (outs AnyStaticShapeTensor:$result);
@@ -57,7 +57,7 @@ def Nn_FoldedOp : Nn_Op<"folded", [Pure, SingleBlock, IsolatedFromAbove]> {
     Example:
     ```mlir
     %0 = nn.folded : tensor<64x32xf32> {
-      %w = nn.weight #nn.span<"model.onnx_data", 0, 8192, raw, 0> : tensor<32x64xf32>
+      %w = nn.weight <"model.onnx_data", 0, 8192, raw, 0> : tensor<32x64xf32>
       %t = "onnx.Transpose"(%w) {perm = array<i64: 1, 0>} : (tensor<32x64xf32>) -> tensor<64x32xf32>
       nn.yield %t : tensor<64x32xf32>
     }
