@@ -76,7 +76,8 @@ ordered_json valuesOf(const Program &program, const fb::Function &source) {
     if (value.kind == fb::ValueKind_Slot)
       item["slot"] = value.slot;
     if (value.kind == fb::ValueKind_Constant) {
-      item["sizes"] = std::vector<int64_t>(value.dims.begin(), value.dims.end());
+      item["sizes"] =
+          std::vector<int64_t>(value.dims.begin(), value.dims.end());
       item["offset"] = source.values()->Get(i)->offset();
       item["bytes"] = source.values()->Get(i)->bytes();
     }
@@ -90,8 +91,9 @@ ordered_json planToJson(const Plan &plan) {
   ordered_json result = {
       {"compiler", description.compiler() ? description.compiler()->str() : ""},
       {"format", planFormatVersion},
-      {"weights", {{"offset", description.weights_offset()},
-                   {"bytes", description.weights_bytes()}}}};
+      {"weights",
+       {{"offset", description.weights_offset()},
+        {"bytes", description.weights_bytes()}}}};
   result["resources"] = ordered_json::array();
   if (description.resources())
     for (const fb::Resource *item : *description.resources())
@@ -202,8 +204,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   if (asJson)
-    std::cout << planToJson(**plan).dump(
-                     1, ' ', false, ordered_json::error_handler_t::replace)
+    std::cout << planToJson(**plan).dump(1, ' ', false,
+                                         ordered_json::error_handler_t::replace)
               << "\n";
   else
     printText(**plan);

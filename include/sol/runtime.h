@@ -1,20 +1,28 @@
-/*===- runtime.h - run plans: the C interface of libsol_runtime ------------===*\
-|*
-|* Open a plan, ask what it wants, run it on tensors, or let it write text. Every
-|* function that can fail returns a `sol_status *`: null on success, otherwise an
-|* object with a message, to be freed by the caller. Pointers handed out belong to
-|* the object that they come from and live as long as it, unless said otherwise.
-|*
-|*   sol_plan *plan;
-|*   sol_session *session;
-|*   sol_status *status = sol_plan_open("plan.bin", NULL, &plan);
-|*   if (!status) status = sol_session_open(plan, NULL, NULL, &session);
-|*   if (!status) status = sol_session_run(session, inputs, 2, &outputs, &count);
-|*   if (status) { puts(sol_status_message(status)); sol_status_free(status); }
-|*
-|* A plan may be shared by sessions on several threads; a session may not.
-|*
-\*===----------------------------------------------------------------------===*/
+//===- runtime.h - run plans: the C interface of libsol_runtime -----------===//
+//
+// Open a plan, ask what it wants, run it on tensors, or let it write text.
+// Every function that can fail returns a `sol_status *`: null on success,
+// otherwise an object with a message, to be freed by the caller. Pointers
+// handed out belong to the object that they come from and live as long as it,
+// unless said otherwise.
+//
+//   sol_plan *plan;
+//   sol_session *session;
+//   const sol_tensor *outputs;
+//   size_t count;
+//   sol_status *status = sol_plan_open("plan.bin", NULL, &plan);
+//   if (!status)
+//     status = sol_session_open(plan, NULL, NULL, &session);
+//   if (!status)
+//     status = sol_session_run(session, inputs, 2, &outputs, &count);
+//   if (status) {
+//     puts(sol_status_message(status));
+//     sol_status_free(status);
+//   }
+//
+// A plan may be shared by sessions on several threads; a session may not.
+//
+//===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_H
 #define SOL_RUNTIME_H
 
@@ -27,27 +35,27 @@ extern "C" {
 
 #define SOL_EXPORT __attribute__((visibility("default")))
 
-/*===- Errors --------------------------------------------------------------===*/
+//===- Errors ------------------------------------------------------------===//
 
 typedef struct sol_status sol_status;
 
 /** What the caller can do about it. */
 typedef enum sol_status_code {
-  SOL_INVALID_ARGUMENT = 3,     /**< the call, an input or a file is wrong */
-  SOL_NOT_FOUND = 5,            /**< no such file, function or input */
-  SOL_RESOURCE_EXHAUSTED = 8,   /**< not enough memory, or beyond a limit */
-  SOL_FAILED_PRECONDITION = 9,  /**< e.g. a plan of another format version */
-  SOL_OUT_OF_RANGE = 11,        /**< an index or a length beyond its range */
-  SOL_UNIMPLEMENTED = 12,       /**< a feature that this release refuses */
-  SOL_INTERNAL = 13,            /**< a fault of Sol: please report it */
-  SOL_DATA_LOSS = 15            /**< the plan's bytes are damaged */
+  SOL_INVALID_ARGUMENT = 3,    /**< the call, an input or a file is wrong */
+  SOL_NOT_FOUND = 5,           /**< no such file, function or input */
+  SOL_RESOURCE_EXHAUSTED = 8,  /**< not enough memory, or beyond a limit */
+  SOL_FAILED_PRECONDITION = 9, /**< e.g. a plan of another format version */
+  SOL_OUT_OF_RANGE = 11,       /**< an index or a length beyond its range */
+  SOL_UNIMPLEMENTED = 12,      /**< a feature that this release refuses */
+  SOL_INTERNAL = 13,           /**< a fault of Sol: please report it */
+  SOL_DATA_LOSS = 15           /**< the plan's bytes are damaged */
 } sol_status_code;
 
 SOL_EXPORT sol_status_code sol_status_get_code(const sol_status *status);
 SOL_EXPORT const char *sol_status_message(const sol_status *status);
 SOL_EXPORT void sol_status_free(sol_status *status);
 
-/*===- Plans ---------------------------------------------------------------===*/
+//===- Plans -------------------------------------------------------------===//
 
 typedef struct sol_plan sol_plan;
 
@@ -70,8 +78,8 @@ typedef struct sol_port {
   int32_t rank;             /**< -1 if it is known at run time only */
   const char *const *sizes; /**< `rank` texts: numbers or expressions */
   const char *role;         /**< what text generation feeds it; "" if nothing */
-  int32_t partner; /**< a past's output, a present's input; -1 if there is none */
-  int32_t is_state; /**< the session can keep it between runs */
+  int32_t partner;          /**< a past's output or a present's input, or -1 */
+  int32_t is_state;         /**< the session can keep it between runs */
 } sol_port;
 
 SOL_EXPORT size_t sol_plan_function_count(const sol_plan *plan);
@@ -105,11 +113,11 @@ SOL_EXPORT const char *sol_plan_compiler(const sol_plan *plan);
 SOL_EXPORT const char *sol_plan_resource(const sol_plan *plan, const char *name,
                                          size_t *bytes);
 
-/*===- Tensors -------------------------------------------------------------===*/
+//===- Tensors -----------------------------------------------------------===//
 
 /**
- * A dense row-major tensor. 4-bit elements lie two to a byte, the first in the low
- * nibble; bool is one byte.
+ * A dense row-major tensor. 4-bit elements lie two to a byte, the first in the
+ * low nibble; bool is one byte.
  */
 typedef struct sol_tensor {
   const char *name;
@@ -120,13 +128,13 @@ typedef struct sol_tensor {
   size_t bytes;
 } sol_tensor;
 
-/*===- Sessions ------------------------------------------------------------===*/
+//===- Sessions ----------------------------------------------------------===//
 
 typedef struct sol_session sol_session;
 
 typedef struct sol_session_options {
   int32_t threads;            /**< 0: one for each processor */
-  int64_t memory_limit_bytes; /**< for computed values; 0: the machine's memory */
+  int64_t memory_limit_bytes; /**< of computed values; 0: the machine's */
   int32_t profile;            /**< measure each node's time */
 } sol_session_options;
 
@@ -142,16 +150,14 @@ SOL_EXPORT void sol_session_close(sol_session *session);
 
 /**
  * Runs the function once on explicit inputs, in any order, found by name. Pasts
- * are inputs like others (of length 0 at first), presents are outputs. `outputs`
- * gets an array of `count` tensors in the function's order, valid until the next
- * call on the session. Sizes are checked against the plan's; an error names the
- * input and the axis, or the node.
+ * are inputs like others (of length 0 at first), presents are outputs.
+ * `outputs` gets an array of `count` tensors in the function's order, valid
+ * until the next call on the session. Sizes are checked against the plan's; an
+ * error names the input and the axis, or the node.
  */
-SOL_EXPORT sol_status *sol_session_run(sol_session *session,
-                                       const sol_tensor *inputs,
-                                       size_t input_count,
-                                       const sol_tensor **outputs,
-                                       size_t *count);
+SOL_EXPORT sol_status *
+sol_session_run(sol_session *session, const sol_tensor *inputs,
+                size_t input_count, const sol_tensor **outputs, size_t *count);
 
 /**
  * Puts tokens behind those that the session holds and computes their logits:
@@ -191,7 +197,7 @@ SOL_EXPORT void sol_session_profile(const sol_session *session,
                                                   void *),
                                     void *user);
 
-/*===- Text ----------------------------------------------------------------===*/
+//===- Text --------------------------------------------------------------===//
 
 /** Tokens of `text`; free them with sol_tokens_free. */
 SOL_EXPORT sol_status *sol_plan_encode(const sol_plan *plan, const char *text,
@@ -212,13 +218,14 @@ typedef struct sol_generation_options {
   const char *prompt;
   int32_t raw;
   /**
-   * 0: until the model ends or the context is full. More than the context leaves
-   * room for is an error, told after what there is room for has been written.
+   * 0: until the model ends or the context is full. More than the context
+   * leaves room for is an error, told after what there is room for has been
+   * written.
    */
   int64_t max_tokens;
-  float temperature;  /**< 0: always the likeliest token */
-  int64_t top_k;      /**< 0: all */
-  float top_p;        /**< 1: all */
+  float temperature; /**< 0: always the likeliest token */
+  int64_t top_k;     /**< 0: all */
+  float top_p;       /**< 1: all */
   uint64_t seed;
   const char *const *stop; /**< texts that end the answer */
   size_t stop_count;
@@ -243,9 +250,9 @@ typedef int (*sol_text_callback)(const char *text, size_t bytes, void *user);
 
 /**
  * Writes an answer behind what the session holds (nothing, or the turns before,
- * whose tokens are kept where the new prompt begins with them). Where an encoder
- * feeds the function, the prompt goes to it, and the answer begins with the
- * model's start token.
+ * whose tokens are kept where the new prompt begins with them). Where an
+ * encoder feeds the function, the prompt goes to it, and the answer begins with
+ * the model's start token.
  */
 SOL_EXPORT sol_status *sol_session_generate(
     sol_session *session, const sol_generation_options *options,

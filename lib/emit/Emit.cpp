@@ -40,9 +40,9 @@ LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
   if (failed(check(module, writer.endWeights())))
     return failure();
   uint64_t hashesOffset = 0;
-  if (failed(check(module, writer.appendSection(writer.hashes(),
-                                                planConstantAlignment,
-                                                hashesOffset))))
+  if (failed(check(module,
+                   writer.appendSection(writer.hashes(), planConstantAlignment,
+                                        hashesOffset))))
     return failure();
   std::vector<flatbuffers::Offset<fb::Resource>> resources;
   for (const auto &[name, content] : options.resources) {
@@ -57,19 +57,20 @@ LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
   for (const FunctionLink &link : findLinks(module))
     links.push_back(fb::CreateLink(builder, link.fromFunction, link.fromOutput,
                                    link.toFunction, link.toInput));
-  builder.Finish(fb::CreatePlan(
-      builder, builder.CreateString(options.compiler),
-      builder.CreateVector(functions), builder.CreateVector(links),
-      writer.weightsOffset(), writer.weightsBytes(), hashesOffset, /*native_offset=*/0,
-      /*native_bytes=*/0, builder.CreateVector(resources)));
+  builder.Finish(
+      fb::CreatePlan(builder, builder.CreateString(options.compiler),
+                     builder.CreateVector(functions),
+                     builder.CreateVector(links), writer.weightsOffset(),
+                     writer.weightsBytes(), hashesOffset, /*native_offset=*/0,
+                     /*native_bytes=*/0, builder.CreateVector(resources)));
   if (builder.GetSize() > planMaxDescriptionBytes)
     return module.emitError("has a description of ")
            << builder.GetSize() << " bytes, more than the "
            << planMaxDescriptionBytes << " that a plan may have";
-  return check(module,
-               writer.finish({reinterpret_cast<const char *>(
-                                  builder.GetBufferPointer()),
-                              builder.GetSize()}));
+  return check(
+      module,
+      writer.finish({reinterpret_cast<const char *>(builder.GetBufferPointer()),
+                     builder.GetSize()}));
 }
 
 } // namespace sol

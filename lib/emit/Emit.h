@@ -18,9 +18,9 @@
 namespace sol {
 
 struct EmitOptions {
-  std::string output;      ///< path of the plan
-  std::string compiler;    ///< version text that the plan records
-  int64_t context = 0;     ///< most positions of a sequence; 0 = not limited
+  std::string output;   ///< path of the plan
+  std::string compiler; ///< version text that the plan records
+  int64_t context = 0;  ///< most positions of a sequence; 0 = not limited
   /// Files that travel in the plan: name, content.
   std::vector<std::pair<std::string, std::string>> resources;
 };

@@ -42,14 +42,14 @@ public:
       return failure();
     auto slots =
         func->getAttrOfType<IntegerAttr>(cpu::CpuDialect::slotsAttr).getInt();
-    return fb::CreateFunction(builder, builder.CreateString(func.getName().str()),
+    return fb::CreateFunction(builder,
+                              builder.CreateString(func.getName().str()),
                               *inputs, *outputs, builder.CreateVector(values),
                               *block, static_cast<int32_t>(slots), context);
   }
 
 private:
-  using Ports =
-      Offset<flatbuffers::Vector<Offset<fb::Port>>>;
+  using Ports = Offset<flatbuffers::Vector<Offset<fb::Port>>>;
 
   /// The tensor type that a value stands for, through caches.
   static ShapedType shapeOf(Type type) {
@@ -151,8 +151,7 @@ private:
       for (const auto &[name, value] : parameters.all())
         attributes.push_back(describeAttribute(name, value));
     }
-    StringRef name =
-        kernel ? kernel.getName() : op.getName().getStringRef();
+    StringRef name = kernel ? kernel.getName() : op.getName().getStringRef();
     return fb::CreateStep(
         builder, kind, builder.CreateSharedString(name.str()),
         builder.CreateSharedString(locationOf(op)),
@@ -166,11 +165,11 @@ private:
     auto slots = op.getAttrOfType<DenseI64ArrayAttr>("slots");
     auto kernel = dyn_cast<cpu::KernelOp>(op);
     for (OpResult result : op.getResults()) {
-      fb::ValueKind kind = isa<NoneType>(result.getType()) ? fb::ValueKind_Absent
-                           : isa<nn::CacheType>(result.getType())
-                               ? fb::ValueKind_State
-                           : kernel && kernel.getView() ? fb::ValueKind_View
-                                                        : fb::ValueKind_Slot;
+      fb::ValueKind kind =
+          isa<NoneType>(result.getType())        ? fb::ValueKind_Absent
+          : isa<nn::CacheType>(result.getType()) ? fb::ValueKind_State
+          : kernel && kernel.getView()           ? fb::ValueKind_View
+                                                 : fb::ValueKind_Slot;
       outputs.push_back(
           addValue(result, kind, slots[result.getResultNumber()]));
     }
@@ -183,9 +182,8 @@ private:
     for (BlockArgument argument : block.getArguments()) {
       // The iteration and the condition live in the interpreter itself.
       int64_t index = int64_t(argument.getArgNumber()) - 2;
-      arguments.push_back(
-          addValue(argument, fb::ValueKind_Slot,
-                   index < 0 || !slots ? 0 : slots[index]));
+      arguments.push_back(addValue(argument, fb::ValueKind_Slot,
+                                   index < 0 || !slots ? 0 : slots[index]));
     }
     return arguments;
   }
@@ -197,7 +195,8 @@ private:
       return fb::CreateAttribute(builder, key, fb::AttributeKind_Integer,
                                  *integer);
     if (auto *real = std::get_if<float>(&value))
-      return fb::CreateAttribute(builder, key, fb::AttributeKind_Real, 0, *real);
+      return fb::CreateAttribute(builder, key, fb::AttributeKind_Real, 0,
+                                 *real);
     if (auto *text = std::get_if<std::string>(&value))
       return fb::CreateAttribute(builder, key, fb::AttributeKind_Text, 0, 0,
                                  builder.CreateString(*text));
@@ -207,10 +206,10 @@ private:
     if (auto *reals = std::get_if<std::vector<float>>(&value))
       return fb::CreateAttribute(builder, key, fb::AttributeKind_Reals, 0, 0, 0,
                                  0, builder.CreateVector(*reals));
-    return fb::CreateAttribute(
-        builder, key, fb::AttributeKind_Texts, 0, 0, 0, 0, 0,
-        builder.CreateVectorOfStrings(
-            std::get<std::vector<std::string>>(value)));
+    return fb::CreateAttribute(builder, key, fb::AttributeKind_Texts, 0, 0, 0,
+                               0, 0,
+                               builder.CreateVectorOfStrings(
+                                   std::get<std::vector<std::string>>(value)));
   }
 
   static std::string locationOf(Operation &op) {

@@ -39,8 +39,8 @@ absl::Status PlanFileWriter::open() {
   struct stat target;
   // Renaming over a device or a pipe would replace it for everyone.
   if (::stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode))
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is there and is no file, so no plan replaces it"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": is there and is no file, so no plan replaces it"));
   file = std::fopen(temporary.c_str(), "wbx");
   if (!file)
     return failed("written");

@@ -1,7 +1,7 @@
 //===- PrintDiagnostics.h - diagnostics as a user reads them --------------===//
 //
-// Prints diagnostics to standard error as `error: node `name`: text`, instead of
-// locations in a file that the user never wrote.
+// Prints diagnostics to standard error as `error: node `name`: text`, instead
+// of locations in a file that the user never wrote.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_LIB_PIPELINE_PRINTDIAGNOSTICS_H

@@ -26,9 +26,8 @@ std::shared_ptr<void> allocateBytes(int64_t bytes) {
 /// Workers of the compiling machine; results don't depend on their number.
 class EvaluationContext final : public KernelContext {
 public:
-  void
-  parallelFor(int64_t count, int64_t grain,
-              absl::FunctionRef<void(int64_t, int64_t)> body) override {
+  void parallelFor(int64_t count, int64_t grain,
+                   absl::FunctionRef<void(int64_t, int64_t)> body) override {
     pool->parallelFor(count, grain, body);
   }
   int threadCount() const override { return pool->threadCount(); }
@@ -91,7 +90,8 @@ FailureOr<ConstantBytes> ConstantEvaluator::evaluate(Value constant) {
   return failure();
 }
 
-FailureOr<ConstantBytes> ConstantEvaluator::evaluateFolded(nn::FoldedOp folded) {
+FailureOr<ConstantBytes>
+ConstantEvaluator::evaluateFolded(nn::FoldedOp folded) {
   llvm::DenseMap<Value, ConstantBytes> known;
   Block &body = folded.getBody().front();
   for (Operation &op : body.without_terminator()) {

@@ -43,11 +43,11 @@ std::vector<PortView> viewPorts(const Program &program,
       view.sizes.push_back(size.c_str());
     view.port.name = port.name.c_str();
     view.port.type = static_cast<int32_t>(port.type);
-    view.port.rank = port.hasRank ? static_cast<int32_t>(port.sizes.size()) : -1;
+    view.port.rank =
+        port.hasRank ? static_cast<int32_t>(port.sizes.size()) : -1;
     view.port.role = port.role.c_str();
     view.port.partner = port.partner;
-    view.port.is_state =
-        program.values[port.value].kind == fb::ValueKind_State;
+    view.port.is_state = program.values[port.value].kind == fb::ValueKind_State;
     views.push_back(std::move(view));
   }
   return views;

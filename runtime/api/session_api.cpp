@@ -74,7 +74,8 @@ sol_status *sol_session_run(sol_session *session, const sol_tensor *inputs,
       return toStatus(input.status());
     named.push_back(*std::move(input));
   }
-  absl::StatusOr<absl::Span<const Tensor>> results = session->session->run(named);
+  absl::StatusOr<absl::Span<const Tensor>> results =
+      session->session->run(named);
   if (!results.ok())
     return toStatus(results.status());
   const Program &program = session->session->executor().program();
@@ -94,20 +95,19 @@ sol_status *sol_session_feed(sol_session *session, const int64_t *tokens,
   if (!result.ok())
     return toStatus(result.status());
   session->logitsSizes = {result->positions, result->vocabulary};
-  *logits = sol_tensor{"logits",
-                       static_cast<int32_t>(DType::F32),
-                       2,
-                       session->logitsSizes.data(),
-                       result->data,
-                       static_cast<size_t>(result->positions *
-                                           result->vocabulary * 4)};
+  *logits = sol_tensor{
+      "logits",
+      static_cast<int32_t>(DType::F32),
+      2,
+      session->logitsSizes.data(),
+      result->data,
+      static_cast<size_t>(result->positions * result->vocabulary * 4)};
   return nullptr;
 }
 
 sol_status *sol_session_encode(sol_session *session, const int64_t *tokens,
                                size_t count) {
-  return toStatus(
-      session->session->encode(absl::MakeConstSpan(tokens, count)));
+  return toStatus(session->session->encode(absl::MakeConstSpan(tokens, count)));
 }
 
 int64_t sol_session_length(const sol_session *session) {

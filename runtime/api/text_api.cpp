@@ -54,8 +54,8 @@ sol_status *sol_plan_decode(const sol_plan *plan, const int64_t *tokens,
   std::vector<int32_t> ids;
   for (size_t i = 0; i < count; ++i) {
     if (tokens[i] < 0 || tokens[i] > INT32_MAX)
-      return toStatus(absl::OutOfRangeError(
-          absl::StrCat(tokens[i], " is no token id")));
+      return toStatus(
+          absl::OutOfRangeError(absl::StrCat(tokens[i], " is no token id")));
     ids.push_back(static_cast<int32_t>(tokens[i]));
   }
   std::string decoded =

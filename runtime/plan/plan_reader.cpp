@@ -97,8 +97,9 @@ public:
     for (const fb::Function *function : *plan->functions()) {
       absl::StatusOr<Program> program = buildProgram(*function, weights);
       if (!program.ok())
-        return absl::Status(program.status().code(),
-                            absl::StrCat(file, ": ", program.status().message()));
+        return absl::Status(
+            program.status().code(),
+            absl::StrCat(file, ": ", program.status().message()));
       programs.push_back(*std::move(program));
     }
     return readLinks();
@@ -128,10 +129,10 @@ public:
       std::memcpy(&expected, hashes + piece * sizeof(expected),
                   sizeof(expected));
       if (XXH3_64bits(part.data(), part.size()) != expected)
-        return absl::DataLossError(absl::StrCat(
-            file, ": weights differ from their hash at byte ",
-            plan->weights_offset() + piece * planHashedBytes,
-            "; the file is damaged, compile the model again"));
+        return absl::DataLossError(
+            absl::StrCat(file, ": weights differ from their hash at byte ",
+                         plan->weights_offset() + piece * planHashedBytes,
+                         "; the file is damaged, compile the model again"));
       verified[piece].store(true, std::memory_order_release);
     }
     return absl::OkStatus();
@@ -237,7 +238,8 @@ private:
                        dtypeName(outputs[link.fromOutput].type),
                        " where the input is ",
                        dtypeName(inputs[link.toInput].type));
-      if (programs[link.fromFunction].values[outputs[link.fromOutput].value]
+      if (programs[link.fromFunction]
+                  .values[outputs[link.fromOutput].value]
                   .kind == fb::ValueKind_State ||
           programs[link.toFunction].values[inputs[link.toInput].value].kind !=
               fb::ValueKind_Input)
@@ -288,9 +290,9 @@ absl::StatusOr<const Program *> Plan::function(std::string_view name) const {
       });
   return absl::NotFoundError(absl::StrCat(
       file,
-      name.empty() ? std::string(": has several functions, name one: ")
-                   : absl::StrCat(": has no function `", std::string(name),
-                                  "`, only "),
+      name.empty()
+          ? std::string(": has several functions, name one: ")
+          : absl::StrCat(": has no function `", std::string(name), "`, only "),
       names));
 }
 

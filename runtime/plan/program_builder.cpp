@@ -254,10 +254,9 @@ private:
                                         attribute.integers()->end())
                  : std::vector<int64_t>();
     case fb::AttributeKind_Reals:
-      return attribute.reals()
-                 ? std::vector<float>(attribute.reals()->begin(),
-                                      attribute.reals()->end())
-                 : std::vector<float>();
+      return attribute.reals() ? std::vector<float>(attribute.reals()->begin(),
+                                                    attribute.reals()->end())
+                               : std::vector<float>();
     case fb::AttributeKind_Texts:
       break;
     }

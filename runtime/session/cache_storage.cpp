@@ -35,16 +35,16 @@ absl::Status CacheStorage::reserve(int64_t positions) {
   int64_t wanted = (positions + cachePageLength - 1) / cachePageLength;
   if (wanted <= cache.pagesPerRow)
     return absl::OkStatus();
-  int64_t bytes = byteCount(cache.type,
-                            cache.heads * cachePageLength * cache.headDim);
+  int64_t bytes =
+      byteCount(cache.type, cache.heads * cachePageLength * cache.headDim);
   for (std::vector<Page> &row : pages)
     while (static_cast<int64_t>(row.size()) < wanted) {
       Page page(static_cast<char *>(
                     std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64)),
                 std::free);
       if (!page)
-        return absl::ResourceExhaustedError(absl::StrCat(
-            "no memory for a cache of ", positions, " positions"));
+        return absl::ResourceExhaustedError(
+            absl::StrCat("no memory for a cache of ", positions, " positions"));
       row.push_back(std::move(page));
     }
   cache.pagesPerRow = wanted;

@@ -30,9 +30,8 @@ int64_t machineMemoryBytes() {
 class PoolContext final : public KernelContext {
 public:
   explicit PoolContext(int threads) : pool(ThreadPool::create(threads)) {}
-  void
-  parallelFor(int64_t count, int64_t grain,
-              absl::FunctionRef<void(int64_t, int64_t)> body) override {
+  void parallelFor(int64_t count, int64_t grain,
+                   absl::FunctionRef<void(int64_t, int64_t)> body) override {
     pool->parallelFor(count, grain, body);
   }
   int threadCount() const override { return pool->threadCount(); }
@@ -42,7 +41,8 @@ public:
       buffers.emplace_back(nullptr, std::free);
     Buffer &buffer = buffers[used++];
     if (buffer.capacity < bytes || !buffer.data) {
-      size_t capacity = (std::max<size_t>(bytes + bytes / 4, 64) + 63) / 64 * 64;
+      size_t capacity =
+          (std::max<size_t>(bytes + bytes / 4, 64) + 63) / 64 * 64;
       buffer.data.reset(static_cast<char *>(std::aligned_alloc(64, capacity)));
       buffer.capacity = buffer.data ? capacity : 0;
       ++allocations;
@@ -129,9 +129,9 @@ private:
     ProfileEntry &entry = times[&step];
     entry.location = step.call.location;
     entry.kernel = step.call.kernel;
-    entry.seconds += std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
+    entry.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
     ++entry.calls;
   }
 
@@ -151,9 +151,9 @@ private:
     }
     if (status.ok())
       return status;
-    return absl::Status(status.code(),
-                        absl::StrCat("node `", step.call.location, "` (",
-                                     step.call.kernel, "): ", status.message()));
+    return absl::Status(
+        status.code(), absl::StrCat("node `", step.call.location, "` (",
+                                    step.call.kernel, "): ", status.message()));
   }
 
   absl::Status verifyConstant(int value) {
@@ -185,9 +185,8 @@ private:
             dtypeName(code.values[step.outputs[i]].type)));
     if (step.view) {
       if (outputs[0].bytes() != inputs[0].bytes())
-        return absl::InvalidArgumentError(
-            absl::StrCat("views ", inputs[0].bytes(), " bytes as ",
-                         outputs[0].bytes()));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "views ", inputs[0].bytes(), " bytes as ", outputs[0].bytes()));
       outputs[0].data = inputs[0].data;
       values[step.outputs[0]] = outputs[0];
       return absl::OkStatus();
@@ -272,17 +271,16 @@ private:
   absl::StatusOr<bool> readCondition(int index) const {
     const Tensor &value = values[index];
     if (value.type != DType::Bool || value.size() != 1 || !value.data)
-      return absl::InvalidArgumentError(
-          absl::StrCat("a condition of type ", dtypeName(value.type),
-                       " and sizes ", dimsToString(value.dims),
-                       " is not one boolean"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a condition of type ", dtypeName(value.type), " and sizes ",
+          dimsToString(value.dims), " is not one boolean"));
     return *value.as<bool>();
   }
 
   absl::Status atNode(const ProgramStep &step, const absl::Status &status) {
-    return absl::Status(status.code(),
-                        absl::StrCat("node `", step.call.location,
-                                     "`: ", status.message()));
+    return absl::Status(
+        status.code(),
+        absl::StrCat("node `", step.call.location, "`: ", status.message()));
   }
 
   absl::Status runIf(const ProgramStep &step) {
@@ -336,8 +334,7 @@ absl::Status Interpreter::runLoop(const ProgramStep &step) {
     going = *condition;
   }
   for (size_t i = 0; i < carried; ++i)
-    if (absl::Status status =
-            copyValue(step.inputs[i + 2], step.outputs[i]);
+    if (absl::Status status = copyValue(step.inputs[i + 2], step.outputs[i]);
         !status.ok())
       return atNode(step, status);
   int64_t iteration = 0;
@@ -391,9 +388,8 @@ absl::Status Interpreter::appendScan(const ProgramStep &step, size_t output,
   int64_t bytes = piece.bytes();
   if (piece.type != code.values[to].type || bitWidth(piece.type) < 8)
     return absl::InvalidArgumentError("a scanned value changes its type");
-  if (iteration > 0 &&
-      absl::MakeConstSpan(stacked.dims).subspan(1) !=
-          absl::MakeConstSpan(piece.dims))
+  if (iteration > 0 && absl::MakeConstSpan(stacked.dims).subspan(1) !=
+                           absl::MakeConstSpan(piece.dims))
     return absl::InvalidArgumentError(
         absl::StrCat("a scanned value of sizes ", dimsToString(piece.dims),
                      " follows others of sizes ", dimsToString(stacked.dims)));

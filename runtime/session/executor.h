@@ -1,8 +1,8 @@
 //===- executor.h - interprets a program ----------------------------------===//
 //
 // Runs the steps of one function of a plan over its values. Computes no element
-// itself: kernels do. Each step's shapes are inferred anew from its operands, so
-// a plan can't make a kernel write past its memory.
+// itself: kernels do. Each step's shapes are inferred anew from its operands,
+// so a plan can't make a kernel write past its memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_SESSION_EXECUTOR_H

@@ -134,9 +134,7 @@ private:
     return true;
   }
 
-  bool give(const std::string &piece) {
-    return !piece.empty() && sink(piece);
-  }
+  bool give(const std::string &piece) { return !piece.empty() && sink(piece); }
 
   Session &session;
   const TextModel &model;
@@ -170,7 +168,8 @@ absl::StatusOr<GenerationResult> generateText(Session &session,
     return prompt.status();
   if (prompt->empty())
     return absl::InvalidArgumentError("the prompt has no tokens");
-  return Generation(session, model, *std::move(sampler), *std::move(stops), sink)
+  return Generation(session, model, *std::move(sampler), *std::move(stops),
+                    sink)
       .run(*prompt, options.maxTokens,
            options.chunk > 0 ? options.chunk : defaultChunk);
 }

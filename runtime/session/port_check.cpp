@@ -27,7 +27,8 @@ absl::Status checkType(const ProgramPort &port, const Tensor &tensor) {
     return absl::InvalidArgumentError(
         absl::StrCat("input `", port.name, "` is ", dtypeName(tensor.type),
                      ", the plan wants ", dtypeName(port.type)));
-  // A scalar may come as a tensor of one element, as exporters' samples have it.
+  // A scalar may come as a tensor of one element, as exporters' samples have
+  // it.
   bool isScalar = port.sizes.empty() && tensor.size() == 1;
   if (port.hasRank && tensor.dims.size() != port.sizes.size() && !isScalar)
     return absl::InvalidArgumentError(absl::StrCat(

@@ -58,9 +58,8 @@ absl::Status Session::orderInputs(absl::Span<const NamedTensor> named,
         program->inputs.begin(), program->inputs.end(),
         [&](const ProgramPort &port) { return port.name == item.name; });
     if (port == program->inputs.end())
-      return absl::NotFoundError(absl::StrCat("function `", program->name,
-                                              "` has no input `", item.name,
-                                              "`"));
+      return absl::NotFoundError(absl::StrCat(
+          "function `", program->name, "` has no input `", item.name, "`"));
     Tensor &slot = ordered[port - program->inputs.begin()];
     if (slot.present())
       return absl::InvalidArgumentError(
@@ -69,9 +68,9 @@ absl::Status Session::orderInputs(absl::Span<const NamedTensor> named,
   }
   for (size_t i = 0; i < ordered.size(); ++i)
     if (!ordered[i].present())
-      return absl::InvalidArgumentError(absl::StrCat(
-          "input `", program->inputs[i].name, "` of function `", program->name,
-          "` is missing"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("input `", program->inputs[i].name, "` of function `",
+                       program->name, "` is missing"));
   return absl::OkStatus();
 }
 
@@ -82,7 +81,8 @@ int64_t Session::stepOf(absl::Span<const Tensor> inputs) const {
     const ProgramPort &port = program->inputs[i];
     if (port.role == "tokens" && !inputs[i].dims.empty())
       return inputs[i].dims.back();
-    // Without a known token input, no axis of any input adds more than its size.
+    // Without a known token input, no axis of any input adds more than its
+    // size.
     if (port.role != "past")
       for (int64_t size : inputs[i].dims)
         largest = std::max(largest, size);
@@ -114,8 +114,7 @@ absl::Status Session::loadCaches(std::vector<Tensor> &inputs) {
 void Session::collectOutputs() {
   for (size_t i = 0; i < outputs.size(); ++i) {
     outputs[i] = interpreter->output(i);
-    if (program->values[program->outputs[i].value].kind !=
-        fb::ValueKind_State)
+    if (program->values[program->outputs[i].value].kind != fb::ValueKind_State)
       continue;
     for (CacheStorage &cache : caches) {
       Tensor view = cache.view();

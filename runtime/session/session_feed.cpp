@@ -18,8 +18,9 @@ namespace sol {
 namespace {
 
 bool hasPast(const Program &program) {
-  return std::any_of(program.inputs.begin(), program.inputs.end(),
-                     [](const ProgramPort &port) { return port.role == "past"; });
+  return std::any_of(
+      program.inputs.begin(), program.inputs.end(),
+      [](const ProgramPort &port) { return port.role == "past"; });
 }
 
 /// Writes `value` as element `index` of an integer or float tensor.
@@ -63,9 +64,9 @@ int64_t windowOf(const Plan &plan) {
 
 absl::Status Session::truncate(int64_t length) {
   if (length < 0 || length > static_cast<int64_t>(history.size()))
-    return absl::OutOfRangeError(
-        absl::StrCat("cannot go back to ", length, " tokens, the session holds ",
-                     history.size()));
+    return absl::OutOfRangeError(absl::StrCat("cannot go back to ", length,
+                                              " tokens, the session holds ",
+                                              history.size()));
   history.resize(length);
   for (size_t i = 0; i < program->inputs.size(); ++i) {
     caches[i].truncate(length);
@@ -251,9 +252,10 @@ absl::Status Session::keepPresents() {
       continue;
     if (port.partner < 0 ||
         port.partner >= static_cast<int>(program->outputs.size()))
-      return absl::InvalidArgumentError(absl::StrCat(
-          "input `", port.name, "` is fed by no output; run the plan with "
-                                "--inputs"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("input `", port.name,
+                       "` is fed by no output; run the plan with "
+                       "--inputs"));
     const Tensor &present = interpreter->output(port.partner);
     inputBuffers[i].resize(std::max<int64_t>(present.bytes(), 1));
     if (present.bytes() > 0)
@@ -276,9 +278,10 @@ absl::StatusOr<Logits> Session::readLogits() {
                      "--inputs"));
   const Tensor &output = interpreter->output(index);
   if (output.rank() < 2 || !isFloat(output.type))
-    return absl::UnimplementedError(absl::StrCat(
-        "output `", program->outputs[index].name, "` of sizes ",
-        dimsToString(output.dims), " holds no logits; this plan writes no text"));
+    return absl::UnimplementedError(
+        absl::StrCat("output `", program->outputs[index].name, "` of sizes ",
+                     dimsToString(output.dims),
+                     " holds no logits; this plan writes no text"));
   Logits logits;
   logits.vocabulary = output.dims.back();
   logits.positions = output.size() / std::max<int64_t>(1, logits.vocabulary);

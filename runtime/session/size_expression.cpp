@@ -205,15 +205,15 @@ void solveSize(std::string_view text, int64_t value, SizeBindings &bindings) {
   std::string unknown;
   bool several = false;
   auto at = [&](int64_t trial) {
-    return evaluateWith(
-        text, [&](const std::string &name) -> std::optional<int64_t> {
-          auto found = bindings.find(name);
-          if (found != bindings.end())
-            return found->second;
-          several |= !unknown.empty() && unknown != name;
-          unknown = name;
-          return trial;
-        });
+    return evaluateWith(text,
+                        [&](const std::string &name) -> std::optional<int64_t> {
+                          auto found = bindings.find(name);
+                          if (found != bindings.end())
+                            return found->second;
+                          several |= !unknown.empty() && unknown != name;
+                          unknown = name;
+                          return trial;
+                        });
   };
   // A summand by itself: the value grows by one as the unknown does.
   std::optional<int64_t> atZero = at(0), atOne = at(1), atTwo = at(2);

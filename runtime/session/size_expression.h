@@ -1,7 +1,7 @@
 //===- size_expression.h - sizes of a plan's ports ------------------------===//
 //
-// Evaluates the texts that a plan gives for the sizes of its inputs and outputs:
-// the canonical form that the compiler writes (docs/plan-format.md).
+// Evaluates the texts that a plan gives for the sizes of its inputs and
+// outputs: the canonical form that the compiler writes (docs/plan-format.md).
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_SESSION_SIZE_EXPRESSION_H
@@ -17,9 +17,9 @@ namespace sol {
 
 using SizeBindings = std::map<std::string, int64_t, std::less<>>;
 
-/// The number that `text` stands for; nullopt if a symbol is not bound, the text
-/// is no expression, a divisor is 0 or the arithmetic overflows.
-/// Example: `2*past + step` under past = 3, step = 1 gives 7.
+/// The number that `text` stands for; nullopt if a symbol is not bound, the
+/// text is no expression, a divisor is 0 or the arithmetic overflows. Example:
+/// `2*past + step` under past = 3, step = 1 gives 7.
 std::optional<int64_t> evaluateSize(std::string_view text,
                                     const SizeBindings &bindings);
 

@@ -29,8 +29,9 @@ absl::StatusOr<void *> SlotMemory::replace(int slot, int64_t bytes,
   // Slack for growing sequences: without it every decode step would reallocate.
   int64_t wanted = bytes + bytes / 4;
   int64_t capacity = (std::max<int64_t>(wanted, 64) + 63) / 64 * 64;
-  Buffer fresh{{static_cast<char *>(std::aligned_alloc(64, capacity)), std::free},
-               capacity};
+  Buffer fresh{
+      {static_cast<char *>(std::aligned_alloc(64, capacity)), std::free},
+      capacity};
   if (!fresh.data)
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for a value of ", bytes, " bytes"));

@@ -31,14 +31,18 @@ OpenSession::OpenSession(const OpenPlan &plan, const RunOptions &options) {
 
 static const char *typeName(int32_t type) {
   static constexpr const char *names[] = {
-      "none",    "float32",        "uint8",      "int8",           "uint16",
-      "int16",   "int32",          "int64",      "string",         "bool",
-      "float16", "float64",        "uint32",     "uint64",         "complex64",
-      "complex128", "bfloat16",    "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-      "float8e5m2fnuz", "uint4",   "int4",       "float4e2m1",     "float8e8m0",
-      "uint2",   "int2"};
-  return type >= 0 && type < static_cast<int32_t>(std::size(names)) ? names[type]
-                                                                   : "?";
+      "none",           "float32",    "uint8",
+      "int8",           "uint16",     "int16",
+      "int32",          "int64",      "string",
+      "bool",           "float16",    "float64",
+      "uint32",         "uint64",     "complex64",
+      "complex128",     "bfloat16",   "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",          "int4",       "float4e2m1",
+      "float8e8m0",     "uint2",      "int2"};
+  return type >= 0 && type < static_cast<int32_t>(std::size(names))
+             ? names[type]
+             : "?";
 }
 
 static void describePort(const char *direction, const sol_port &port) {
@@ -59,13 +63,13 @@ static void describePort(const char *direction, const sol_port &port) {
 static void describeLinks(const sol_plan *plan) {
   for (size_t i = 0; i < sol_plan_link_count(plan); ++i) {
     sol_link link = sol_plan_link(plan, i);
-    std::cout << "output "
-              << sol_plan_output(plan, link.from_function, link.from_output).name
-              << " of " << sol_plan_function_name(plan, link.from_function)
-              << " feeds input "
-              << sol_plan_input(plan, link.to_function, link.to_input).name
-              << " of " << sol_plan_function_name(plan, link.to_function)
-              << "\n";
+    std::cout
+        << "output "
+        << sol_plan_output(plan, link.from_function, link.from_output).name
+        << " of " << sol_plan_function_name(plan, link.from_function)
+        << " feeds input "
+        << sol_plan_input(plan, link.to_function, link.to_input).name << " of "
+        << sol_plan_function_name(plan, link.to_function) << "\n";
   }
 }
 
@@ -99,9 +103,8 @@ void printProfile(const OpenSession &session) {
             {entry->node, entry->kernel, entry->calls, entry->seconds});
       },
       &lines);
-  std::sort(lines.begin(), lines.end(), [](const Line &a, const Line &b) {
-    return a.seconds > b.seconds;
-  });
+  std::sort(lines.begin(), lines.end(),
+            [](const Line &a, const Line &b) { return a.seconds > b.seconds; });
   double total = 0;
   for (const Line &line : lines)
     total += line.seconds;

@@ -23,27 +23,41 @@ void check(sol_status *status) {
 }
 
 sol_tensor TensorValue::view() const {
-  return {name.c_str(),  type,         static_cast<int32_t>(sizes.size()),
+  return {name.c_str(), type,         static_cast<int32_t>(sizes.size()),
           sizes.data(), bytes.data(), bytes.size()};
 }
 
 /// Bits of one element, 0 for a type that sol-run can't handle.
 static int bitsOf(int32_t type) {
   switch (type) {
-  case 1: // float32
-  case 6: // int32
+  case 1:  // float32
+  case 6:  // int32
   case 12: // uint32
     return 32;
-  case 2: case 3: case 9: // uint8, int8, bool
-  case 17: case 18: case 19: case 20: case 24: // 8-bit floats
+  case 2:
+  case 3:
+  case 9: // uint8, int8, bool
+  case 17:
+  case 18:
+  case 19:
+  case 20:
+  case 24: // 8-bit floats
     return 8;
-  case 4: case 5: case 10: case 16: // 16-bit integers, float16, bfloat16
+  case 4:
+  case 5:
+  case 10:
+  case 16: // 16-bit integers, float16, bfloat16
     return 16;
-  case 7: case 11: case 13: // int64, float64, uint64
+  case 7:
+  case 11:
+  case 13: // int64, float64, uint64
     return 64;
-  case 21: case 22: case 23: // 4-bit types
+  case 21:
+  case 22:
+  case 23: // 4-bit types
     return 4;
-  case 25: case 26: // 2-bit types
+  case 25:
+  case 26: // 2-bit types
     return 2;
   default:
     return 0;

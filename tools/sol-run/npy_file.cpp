@@ -52,7 +52,8 @@ TensorValue parseNpy(const std::string &name, const std::string &content) {
     throw malformed("element type `" + match[1].str() + "`");
   if (std::regex_search(header, std::regex("'fortran_order': *True")))
     throw malformed("it is in Fortran order; save numpy.ascontiguousarray");
-  if (!std::regex_search(header, match, std::regex("'shape': *\\(([0-9, ]*)\\)")))
+  if (!std::regex_search(header, match,
+                         std::regex("'shape': *\\(([0-9, ]*)\\)")))
     throw malformed("its header has no `shape`");
   std::string shape = match[1];
   std::regex number("[0-9]+");

@@ -22,7 +22,7 @@ struct RunOptions {
 
   // Tensors.
   std::string inputFolder, outputFolder;
-  std::vector<std::string> inputs;     ///< NAME=FILE, or an .npz file
+  std::vector<std::string> inputs; ///< NAME=FILE, or an .npz file
   bool randomInputs = false;
   std::vector<std::string> dimensions; ///< NAME=N for random inputs
 

@@ -30,8 +30,8 @@ int protoIndex(const std::string &name) {
       name.compare(0, prefix.size(), prefix) != 0 ||
       name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
     return -1;
-  std::string digits = name.substr(prefix.size(), name.size() - prefix.size() -
-                                                      suffix.size());
+  std::string digits =
+      name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
   if (digits.size() > 6 ||
       !std::all_of(digits.begin(), digits.end(),
                    [](unsigned char c) { return std::isdigit(c); }))
@@ -85,7 +85,8 @@ void readNamed(const std::string &text, InputSet &inputs) {
   size_t equals = text.find('=');
   if (equals == std::string::npos) {
     if (extensionOf(text) != ".npz")
-      throw Failure("--input " + text + ": is neither NAME=FILE nor an .npz file");
+      throw Failure("--input " + text +
+                    ": is neither NAME=FILE nor an .npz file");
     for (TensorValue &value : readNpz(text))
       inputs.tensors.push_back(std::move(value));
     return;
@@ -173,9 +174,9 @@ void writeOutputs(const RunOptions &options, bool isProto,
   for (size_t i = 0; i < count; ++i) {
     std::string name = outputs[i].name;
     std::replace(name.begin(), name.end(), '/', '_');
-    fs::path path = fs::path(options.outputFolder) /
-                    (isProto ? "output_" + std::to_string(i) + ".pb"
-                             : name + ".npy");
+    fs::path path =
+        fs::path(options.outputFolder) /
+        (isProto ? "output_" + std::to_string(i) + ".pb" : name + ".npy");
     if (isProto)
       writeProto(path.string(), outputs[i]);
     else

@@ -25,8 +25,8 @@ absl::Status inferEmbedding(const KernelCall &call, Inputs in, Outputs out) {
                    ", a table of ", rows, " rows lies in ",
                    (rows + panelColumns - 1) / panelColumns, " panels of 16");
   if (in[1].type != DType::I64 && in[1].type != DType::I32)
-    return invalid("operand `indices` has element type ",
-                   dtypeName(in[1].type), ", must be int64 or int32");
+    return invalid("operand `indices` has element type ", dtypeName(in[1].type),
+                   ", must be int64 or int32");
   Dims dims = in[1].dims;
   dims.push_back(in[0].dims[1]);
   return setOutput(out, 0, in[0].type, dims);

@@ -4,8 +4,8 @@
 #include "runtime/text/tokenizer/post_processor.h"
 
 #include "absl/strings/str_cat.h"
-#include "runtime/text/unicode/pattern.h"
 #include "runtime/text/tokenizer/vocabulary.h"
+#include "runtime/text/unicode/pattern.h"
 
 namespace sol::text {
 namespace {
