@@ -79,8 +79,7 @@ private:
   absl::Status fillInput(size_t port, absl::Span<const int64_t> tokens,
                          const SizeBindings &bindings, Tensor &input);
   absl::Status fillPast(size_t port, int64_t step, Tensor &input);
-  absl::Status bindSequence(int64_t past, int64_t step,
-                            SizeBindings &bindings) const;
+  SizeBindings bindSequence(int64_t past, int64_t step) const;
   absl::Status keepPresents();
   absl::StatusOr<Logits> readLogits();
 

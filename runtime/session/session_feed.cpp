@@ -113,8 +113,8 @@ absl::StatusOr<Logits> Session::feed(absl::Span<const int64_t> tokens) {
 }
 
 /// What the symbols of the ports stand for when `step` tokens follow `past`.
-absl::Status Session::bindSequence(int64_t past, int64_t step,
-                                   SizeBindings &bindings) const {
+SizeBindings Session::bindSequence(int64_t past, int64_t step) const {
+  SizeBindings bindings;
   for (bool formulas : {false, true})
     for (const ProgramPort &port : program->inputs) {
       auto solve = [&](size_t axis, int64_t value) {
@@ -136,16 +136,13 @@ absl::Status Session::bindSequence(int64_t past, int64_t step,
       else if (port.role == "encoder_mask" && states.present())
         solve(last, states.dims[1]);
     }
-  return absl::OkStatus();
+  return bindings;
 }
 
 absl::Status Session::makeInputs(absl::Span<const int64_t> tokens,
                                  std::vector<Tensor> &inputs) {
   int64_t past = hasPast(*program) ? history.size() : 0;
-  SizeBindings bindings;
-  if (absl::Status status = bindSequence(past, tokens.size(), bindings);
-      !status.ok())
-    return status;
+  SizeBindings bindings = bindSequence(past, tokens.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (absl::Status status = fillInput(i, tokens, bindings, inputs[i]);
         !status.ok())

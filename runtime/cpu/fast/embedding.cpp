@@ -7,7 +7,7 @@
 #include "runtime/cpu/fast/families.h"
 #include "runtime/cpu/fast/operands.h"
 #include "runtime/cpu/kernel.h"
-#include "runtime/cpu/tensor_ops/words.h"
+#include "runtime/cpu/tensor_ops/indexing/indexing.h"
 
 namespace sol::fast {
 namespace {
@@ -32,18 +32,12 @@ absl::Status inferEmbedding(const KernelCall &call, Inputs in, Outputs out) {
   return setOutput(out, 0, in[0].type, dims);
 }
 
-int64_t indexAt(const Tensor &indices, int64_t i) {
-  return indices.type == DType::I64 ? indices.as<int64_t>()[i]
-                                    : indices.as<int32_t>()[i];
-}
-
 template <typename Word>
 void copyRows(const Tensor &panels, const Tensor &indices, int64_t rows,
               int64_t begin, int64_t end, Word *target) {
   int64_t depth = panels.dims[1];
   for (int64_t i = begin; i < end; ++i) {
-    int64_t row = indexAt(indices, i);
-    row += row < 0 ? rows : 0;
+    int64_t row = ops::frontIndexAt(indices, i, rows);
     const Word *source = panels.as<Word>() +
                          row / panelColumns * depth * panelColumns +
                          row % panelColumns;
@@ -55,12 +49,9 @@ void copyRows(const Tensor &panels, const Tensor &indices, int64_t rows,
 absl::Status runEmbedding(const KernelCall &call, KernelContext &context,
                           Inputs in, Outputs out) {
   SOL_NN_ASSIGN(int64_t rows, call.attributes.integer("columns", -1));
-  int64_t count = in[1].size();
-  for (int64_t i = 0; i < count; ++i)
-    if (int64_t index = indexAt(in[1], i); index < -rows || index >= rows)
-      return ops::indexError(index, 0, rows);
+  SOL_NN_TRY(ops::checkIndices(in[1], 0, rows));
   context.parallelFor(
-      count, rowGrain(in[0].dims[1]), [&](int64_t begin, int64_t end) {
+      in[1].size(), rowGrain(in[0].dims[1]), [&](int64_t begin, int64_t end) {
         if (bitWidth(in[0].type) == 32)
           copyRows(in[0], in[1], rows, begin, end, out[0].as<uint32_t>());
         else

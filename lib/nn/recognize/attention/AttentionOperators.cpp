@@ -26,6 +26,19 @@ RankedTensorType withAxes(Value like, Value step, int64_t size) {
   return typeOf(sizes, type.getElementType());
 }
 
+/// Gives the operator's users the attention's result, and the keys and values
+/// where it hands them on; then it goes.
+void replaceWithPresents(Operation *op, Value result,
+                         const AttentionParts &parts,
+                         PatternRewriter &rewriter) {
+  rewriter.replaceAllUsesWith(op->getResult(0), result);
+  if (Value present = resultOrNull(op, 1))
+    rewriter.replaceAllUsesWith(present, parts.key);
+  if (Value present = resultOrNull(op, 2))
+    rewriter.replaceAllUsesWith(present, parts.value);
+  rewriter.eraseOp(op);
+}
+
 /// onnx.Attention in float32, with masks that nn.attention can say.
 struct FromAttention : RewritePattern {
   FromAttention(MLIRContext *context)
@@ -136,12 +149,7 @@ struct FromAttention : RewritePattern {
     if (op->getResult(0).getType() != type)
       result = mergeHeads(rewriter, loc, result, op->getResult(0).getType());
     remarkFound(op, "attention");
-    rewriter.replaceAllUsesWith(op->getResult(0), result);
-    if (Value present = resultOrNull(op, 1))
-      rewriter.replaceAllUsesWith(present, parts.key);
-    if (Value present = resultOrNull(op, 2))
-      rewriter.replaceAllUsesWith(present, parts.value);
-    rewriter.eraseOp(op);
+    replaceWithPresents(op, result, parts, rewriter);
     return success();
   }
 };
@@ -163,12 +171,7 @@ struct FromGroupQuery : RewritePattern {
       return failure();
     remarkFound(op, "attention");
     Value result = createResult(*group, parts, /*offsets=*/{}, rewriter);
-    rewriter.replaceAllUsesWith(op->getResult(0), result);
-    if (Value present = resultOrNull(op, 1))
-      rewriter.replaceAllUsesWith(present, parts.key);
-    if (Value present = resultOrNull(op, 2))
-      rewriter.replaceAllUsesWith(present, parts.value);
-    rewriter.eraseOp(op);
+    replaceWithPresents(op, result, parts, rewriter);
     return success();
   }
 };

@@ -16,6 +16,20 @@ absl::Status checkIndexType(const Tensor &indices, std::string_view name) {
   return nn::checkType(indices, name, {DType::I32, DType::I64});
 }
 
+absl::Status checkElementwiseIndices(const KernelCall &call, const Tensor &data,
+                                     const Tensor &indices) {
+  int64_t rank = data.rank();
+  SOL_NN_TRY(nn::checkRank(indices, "indices", rank, rank));
+  SOL_NN_ASSIGN(int64_t axis, call.attributes.integer("axis", 0));
+  SOL_NN_ASSIGN(axis, nn::frontAxis(axis, rank));
+  for (int64_t k = 0; k < rank; ++k)
+    if (k != axis && indices.dims[k] > data.dims[k])
+      return invalid("operand `indices` ", dimsToString(indices.dims),
+                     " exceeds the data ", dimsToString(data.dims),
+                     " along axis ", k);
+  return absl::OkStatus();
+}
+
 absl::Status checkIndices(const Tensor &indices, int64_t axis, int64_t size) {
   for (int64_t i = 0, n = indices.size(); i < n; ++i) {
     int64_t index = indexAt(indices, i);
@@ -91,15 +105,7 @@ absl::Status inferGatherElements(const KernelCall &call, Inputs inputs,
                                  Outputs outputs) {
   SOL_NN_TRY(nn::checkCount(inputs, 2, 2));
   SOL_NN_TRY(checkIndexType(inputs[1], "indices"));
-  int64_t rank = inputs[0].rank();
-  SOL_NN_TRY(nn::checkRank(inputs[1], "indices", rank, rank));
-  SOL_NN_ASSIGN(int64_t axis, call.attributes.integer("axis", 0));
-  SOL_NN_ASSIGN(axis, nn::frontAxis(axis, rank));
-  for (int64_t k = 0; k < rank; ++k)
-    if (k != axis && inputs[1].dims[k] > inputs[0].dims[k])
-      return invalid("operand `indices` ", dimsToString(inputs[1].dims),
-                     " exceeds the data ", dimsToString(inputs[0].dims),
-                     " along axis ", k);
+  SOL_NN_TRY(checkElementwiseIndices(call, inputs[0], inputs[1]));
   return nn::setOutput(outputs, 0, inputs[0].type, inputs[1].dims);
 }
 

@@ -25,6 +25,10 @@ inline int64_t frontIndexAt(const Tensor &indices, int64_t i, int64_t size) {
 absl::Status checkIndexType(const Tensor &indices, std::string_view name);
 /// Every index lies in [-size, size); the error names index, axis and range.
 absl::Status checkIndices(const Tensor &indices, int64_t axis, int64_t size);
+/// Indices with a place for each of their elements (GatherElements,
+/// ScatterElements): the data's rank, and no longer than it but along `axis`.
+absl::Status checkElementwiseIndices(const KernelCall &call, const Tensor &data,
+                                     const Tensor &indices);
 /// Indices that are rows of places along axes first, first + 1, … of `dims`.
 absl::Status checkIndexTuples(const Tensor &indices,
                               absl::Span<const int64_t> dims, int64_t first);

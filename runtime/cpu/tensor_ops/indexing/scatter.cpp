@@ -81,15 +81,7 @@ absl::Status inferScatterElements(const KernelCall &call, Inputs inputs,
   SOL_NN_TRY(checkIndexType(inputs[1], "indices"));
   SOL_NN_TRY(nn::checkSameType(inputs[2], "updates", inputs[0].type));
   SOL_NN_TRY(nn::checkDims(inputs[2], "updates", inputs[1].dims));
-  int64_t rank = inputs[0].rank();
-  SOL_NN_TRY(nn::checkRank(inputs[1], "indices", rank, rank));
-  SOL_NN_ASSIGN(int64_t axis, call.attributes.integer("axis", 0));
-  SOL_NN_ASSIGN(axis, nn::frontAxis(axis, rank));
-  for (int64_t k = 0; k < rank; ++k)
-    if (k != axis && inputs[1].dims[k] > inputs[0].dims[k])
-      return invalid("operand `indices` ", dimsToString(inputs[1].dims),
-                     " exceeds the data ", dimsToString(inputs[0].dims),
-                     " along axis ", k);
+  SOL_NN_TRY(checkElementwiseIndices(call, inputs[0], inputs[1]));
   return nn::setOutput(outputs, 0, inputs[0].type, inputs[0].dims);
 }
 
