@@ -61,8 +61,8 @@ LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
       fb::CreatePlan(builder, builder.CreateString(options.compiler),
                      builder.CreateVector(functions),
                      builder.CreateVector(links), writer.weightsOffset(),
-                     writer.weightsBytes(), hashesOffset, /*native_offset=*/0,
-                     /*native_bytes=*/0, builder.CreateVector(resources)));
+                     writer.weightsBytes(), hashesOffset, /*native_images=*/0,
+                     /*native_loops=*/0, builder.CreateVector(resources)));
   if (builder.GetSize() > planMaxDescriptionBytes)
     return module.emitError("has a description of ")
            << builder.GetSize() << " bytes, more than the "
