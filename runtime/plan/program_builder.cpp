@@ -228,6 +228,8 @@ private:
           step.outputs.size() + 2 < step.inputs.size())
         return corrupt("step `", step.call.location, "` is no valid loop");
       return absl::OkStatus();
+    case fb::StepKind_Native:
+      break;
     }
     return corrupt("step `", step.call.location, "` of unknown kind ",
                    int(step.kind));

@@ -148,6 +148,9 @@ private:
       return runIf(step);
     case fb::StepKind_Loop:
       return runLoop(step);
+    case fb::StepKind_Native:
+      status = absl::UnimplementedError("calls machine code");
+      break;
     }
     if (status.ok())
       return status;
