@@ -77,6 +77,41 @@ def Cpu_LoopOp : Cpu_Op<"loop", [SingleBlock]> {
   }];
 }
 
+def Cpu_NativeOp : Cpu_Op<"native", [IsolatedFromAbove, SingleBlock]> {
+  let summary = "run a loop that is compiled to machine code";
+  let description = [{
+    Several operators over one space of elements, in one loop. The body says in
+    `linalg` on tensors what the loop computes, without the temporary tensors ever
+    being stored as such: `linalg.generic` with only parallel axes for elements,
+    one whose last axis is a reduction for what is joined along rows, and one
+    without the last axis for what is computed once for each row. The space's axes
+    are the same in all of them. Arguments have the operands' shapes; a value
+    without the last axis is yielded for a result whose last axis has size 1.
+
+    `name` lists the operators; emit makes one function of equal bodies. `slots` as
+    in `cpu.kernel`.
+
+    Example:
+    ```mlir
+    %0 = cpu.native "Mul+Add"(%a, %b) {slots = array<i64: 2>} : (tensor<?x64xf32, …>, tensor<64xf32>) -> tensor<?x64xf32, …> {
+    ^bb0(%x: tensor<?x64xf32>, %y: tensor<64xf32>):
+      …
+      %1 = linalg.generic {indexing_maps = […], iterator_types = ["parallel", "parallel"]} …
+      cpu.yield %1 : tensor<?x64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyRankedTensor>:$operands_,
+                       OptionalAttr<DenseI64ArrayAttr>:$slots);
+  let results = (outs Variadic<AnyRankedTensor>:$results_);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $name `(` $operands_ `)` attr-dict `:` functional-type($operands_, $results_)
+    $body
+  }];
+}
+
 def Cpu_NoneOp : Cpu_Op<"none", [Pure]> {
   let summary = "a missing optional operand";
   let description = [{

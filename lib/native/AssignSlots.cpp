@@ -10,6 +10,7 @@
 #include "dialects/cpu/CpuDialect.h"
 #include "dialects/nn/NnDialect.h"
 #include "lib/native/Passes.h"
+#include "lib/native/loops/LoopNest.h"
 #include "runtime/cpu/kernel.h"
 
 #include "mlir/IR/Builders.h"
@@ -78,9 +79,10 @@ private:
       for (OpResult result : op.getResults())
         slots.push_back(slotFor(result, lastUses));
       // The results of control flow are written while its regions' values live.
-      for (Region &region : op.getRegions())
-        for (Block &inner : region)
-          assignInner(op, inner);
+      if (!isa<sol::cpu::NativeOp>(op))
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            assignInner(op, inner);
       if (op.getNumResults() > 0)
         op.setAttr("slots", DenseI64ArrayAttr::get(op.getContext(), slots));
       release(block, op, lastUses);
@@ -135,27 +137,53 @@ private:
     return slot;
   }
 
-  /// The slot of the operand that the kernel may overwrite, or -1.
+  /// The operands that a step may overwrite with `result`, if they are of its
+  /// type. A compiled loop reads an element before it writes it, unless it goes
+  /// along a row several times.
+  static SmallVector<unsigned> overwritable(OpResult result) {
+    Operation *step = result.getOwner();
+    if (auto kernelStep = dyn_cast<sol::cpu::KernelOp>(step)) {
+      const sol::KernelDefinition *kernel =
+          sol::findKernel(std::string_view(kernelStep.getName()));
+      if (kernel && kernel->inPlace >= 0 && result.getResultNumber() == 0 &&
+          kernel->inPlace < static_cast<int>(step->getNumOperands()))
+        return {static_cast<unsigned>(kernel->inPlace)};
+    }
+    if (auto loop = dyn_cast<sol::cpu::NativeOp>(step)) {
+      auto nest = sol::native::LoopNest::of(loop);
+      if (succeeded(nest) && !nest->byRows)
+        return llvm::to_vector(llvm::seq(step->getNumOperands()));
+    }
+    return {};
+  }
+
+  /// The slot of an operand that the step may overwrite, or -1.
   int64_t slotInPlace(OpResult result,
                       const llvm::DenseMap<Value, Operation *> &lastUses) {
-    auto step = dyn_cast<sol::cpu::KernelOp>(result.getOwner());
-    if (!step || result.getResultNumber() != 0)
+    if (!hasKnownSize(result.getType()))
       return -1;
-    const sol::KernelDefinition *kernel =
-        sol::findKernel(std::string_view(step.getName()));
-    if (!kernel || kernel->inPlace < 0 ||
-        kernel->inPlace >= static_cast<int>(step->getNumOperands()))
-      return -1;
-    Value operand = step->getOperand(kernel->inPlace);
+    for (unsigned operand : overwritable(result)) {
+      int64_t slot = takeFromOperand(result, operand, lastUses);
+      if (slot >= 0)
+        return slot;
+    }
+    return -1;
+  }
+
+  /// The slot of the operand if it dies in the step and is of the result's
+  /// type; it is no longer the operand's then. -1 otherwise.
+  int64_t takeFromOperand(OpResult result, unsigned number,
+                          const llvm::DenseMap<Value, Operation *> &lastUses) {
+    Operation *step = result.getOwner();
+    Value operand = step->getOperand(number);
     Value root = rootOf(operand);
     auto slot = slotOf.find(root);
     if (slot == slotOf.end() || lastUses.lookup(root) != step ||
         root.getParentBlock() != step->getBlock() ||
-        operand.getType() != result.getType() ||
-        !hasKnownSize(result.getType()))
+        operand.getType() != result.getType())
       return -1;
     for (auto [i, other] : llvm::enumerate(step->getOperands()))
-      if (static_cast<int>(i) != kernel->inPlace && rootOf(other) == root)
+      if (i != number && rootOf(other) == root)
         return -1;
     int64_t taken = slot->second;
     slotOf.erase(slot);

@@ -45,7 +45,8 @@ struct LowerToCpuPass : sol::native::impl::LowerToCpuPassBase<LowerToCpuPass> {
     // Collected first: lowering replaces operations while it goes.
     SmallVector<Operation *> ops;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
-      if (isa<sol::nn::FoldedOp>(op->getParentOp()))
+      if (isa<sol::nn::FoldedOp>(op->getParentOp()) ||
+          op->getParentOfType<sol::cpu::NativeOp>())
         return;
       if (op != getOperation() && !isConstant(op) && !isa<func::ReturnOp>(op) &&
           !isa<sol::cpu::CpuDialect>(op->getDialect()))

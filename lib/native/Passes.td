@@ -22,6 +22,27 @@ def PackWeightsPass : Pass<"native-pack-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sol::nn::NnDialect"];
 }
 
+def FuseLoopsPass : Pass<"native-fuse-loops", "::mlir::func::FuncOp"> {
+  let summary = "Make one loop of elementwise operators and sums along rows";
+  let description = [{
+    Before: operators, each of which would run by a kernel of its own.
+    After: where operators over one space of elements feed each other, one
+    `cpu.native` whose body says in `linalg` what they compute; also a single
+    reduction, softmax or norm along the last axis. Only float32, int64, int32 and
+    bool elements, sizes that are known as numbers or expressions, and operands
+    that surely broadcast; other operators stay. The body computes with the
+    operations of the kernels that it replaces, in their order: the results are
+    the same bits.
+    Fails when: never.
+    (example: test/native/fuse-loops.mlir)
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+    "::sol::cpu::CpuDialect"
+  ];
+}
+
 def LowerToCpuPass : Pass<"native-lower-to-cpu", "::mlir::func::FuncOp"> {
   let summary = "Turn every operator into a step of the host's program";
   let description = [{

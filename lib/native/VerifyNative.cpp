@@ -7,6 +7,7 @@
 #include "dialects/cpu/CpuDialect.h"
 #include "dialects/nn/NnDialect.h"
 #include "lib/native/Passes.h"
+#include "lib/native/loops/LoopNest.h"
 #include "runtime/cpu/kernel.h"
 
 namespace sol::native {
@@ -30,7 +31,8 @@ struct VerifyNativePass
     }
     bool failed = false;
     func.walk([&](Operation *op) {
-      if (op == func || isa<sol::nn::FoldedOp>(op->getParentOp()))
+      if (op == func || isa<sol::nn::FoldedOp>(op->getParentOp()) ||
+          op->getParentOfType<sol::cpu::NativeOp>())
         return;
       failed |= !check(op);
     });
@@ -53,6 +55,9 @@ struct VerifyNativePass
             << kernel.getName() << "`, which the runtime lacks";
         return false;
       }
+    if (auto loop = dyn_cast<sol::cpu::NativeOp>(op))
+      if (llvm::failed(sol::native::LoopNest::of(loop)))
+        return false;
     auto slots = op->getAttrOfType<DenseI64ArrayAttr>("slots");
     if (op->getNumResults() > 0 &&
         (!slots || slots.size() != static_cast<int64_t>(op->getNumResults()))) {

@@ -65,9 +65,12 @@ public:
   }
 
   LogicalResult run() {
+    bool isLoaded = true;
+    // One model's faults are told with the other's.
     for (const CompileInput &input : options.inputs)
-      if (failed(loadInput(input)))
-        return failure();
+      isLoaded &= succeeded(loadInput(input));
+    if (!isLoaded)
+      return failure();
     if (!resumed) {
       (*module)->setAttr(folderAttr, StringAttr::get(&context, folder));
       if (failed(finish(Stage::Import)))
@@ -167,7 +170,8 @@ private:
   LogicalResult runStage(Stage stage) {
     report("stage " + stageName(stage));
     PassManager passes(&context);
-    if (failed(addStage(passes, stage, options.recognition)))
+    if (failed(addStage(passes, stage,
+                        {options.recognition, !options.nativeLevels.empty()})))
       return error("a pass of stage `" + stageName(stage) +
                    "` is not registered");
     if (failed(passes.run(*module)))

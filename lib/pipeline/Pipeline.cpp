@@ -11,7 +11,11 @@
 #include "lib/native/Passes.h"
 #include "lib/nn/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -23,7 +27,8 @@ namespace {
 struct PassEntry {
   Stage stage;
   const char *pipeline;
-  bool recognition;
+  bool recognition = false; ///< left out by --no-recognition
+  bool nativeCode = false;  ///< left out by --native=none
 };
 
 /// Every pass of Stages.def with the stage that it stands under.
@@ -32,7 +37,9 @@ std::vector<PassEntry> listPasses() {
   Stage stage = Stage::Import;
 #define SOL_STAGE(name, text) stage = Stage::name;
 #define SOL_PASS(pipeline, recognition)                                        \
-  entries.push_back({stage, pipeline, recognition});
+  entries.push_back({stage, pipeline, recognition, false});
+#define SOL_NATIVE_CODE_PASS(pipeline)                                         \
+  entries.push_back({stage, pipeline, false, true});
 #include "lib/pipeline/Stages.def"
   return entries;
 }
@@ -54,17 +61,20 @@ std::optional<Stage> stageNamed(StringRef name) {
   return std::nullopt;
 }
 
-LogicalResult addStage(OpPassManager &passes, Stage stage, bool recognition) {
+LogicalResult addStage(OpPassManager &passes, Stage stage,
+                       const StageOptions &options) {
   for (const PassEntry &entry : listPasses())
-    if (entry.stage == stage && (recognition || !entry.recognition))
+    if (entry.stage == stage && (options.recognition || !entry.recognition) &&
+        (options.nativeCode || !entry.nativeCode))
       if (failed(parsePassPipeline(entry.pipeline, passes)))
         return failure();
   return success();
 }
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<cpu::CpuDialect, func::FuncDialect, nn::NnDialect,
-                  onnx::OnnxDialect>();
+  registry.insert<arith::ArithDialect, cpu::CpuDialect, func::FuncDialect,
+                  linalg::LinalgDialect, math::MathDialect, nn::NnDialect,
+                  onnx::OnnxDialect, tensor::TensorDialect>();
 }
 
 void registerPasses() {
@@ -77,7 +87,7 @@ void registerPasses() {
         "The passes of the stage `" + stageName(stage).str() + "`";
     PassPipelineRegistration<>(name, text, [stage](OpPassManager &passes) {
       // Every name in Stages.def is registered above, so this can't fail.
-      (void)addStage(passes, stage, /*recognition=*/true);
+      (void)addStage(passes, stage, StageOptions());
     });
   }
 }

@@ -24,10 +24,15 @@ llvm::StringRef stageName(Stage stage);
 /// The stage of that name.
 std::optional<Stage> stageNamed(llvm::StringRef name);
 
-/// Adds the passes of `stage`; without `recognition` everything takes the
-/// generic path. Fails if a pass is not registered.
+/// What a stage leaves out.
+struct StageOptions {
+  bool recognition = true; ///< without it everything takes the generic path
+  bool nativeCode = false; ///< without it every operator runs by a kernel
+};
+
+/// Adds the passes of `stage`. Fails if a pass is not registered.
 llvm::LogicalResult addStage(mlir::OpPassManager &passes, Stage stage,
-                             bool recognition);
+                             const StageOptions &options);
 
 /// Registers Sol's dialects, and those of upstream that Sol uses.
 void registerDialects(mlir::DialectRegistry &registry);
