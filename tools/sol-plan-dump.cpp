@@ -30,6 +30,8 @@ const char *kindName(fb::StepKind kind) {
     return "if";
   case fb::StepKind_Loop:
     return "loop";
+  case fb::StepKind_Native:
+    return "native";
   case fb::StepKind_Kernel:
     break;
   }
@@ -86,6 +88,35 @@ ordered_json valuesOf(const Program &program, const fb::Function &source) {
   return result;
 }
 
+ordered_json
+nativeOperandsOf(const std::vector<ProgramNativeOperand> &operands) {
+  ordered_json result = ordered_json::array();
+  for (const ProgramNativeOperand &operand : operands)
+    result.push_back(
+        {{"type", dtypeName(operand.type)}, {"axes", operand.axes}});
+  return result;
+}
+
+ordered_json nativeOf(const Plan &plan) {
+  ordered_json images = ordered_json::array(), loops = ordered_json::array();
+  if (plan.description().native_images())
+    for (const fb::NativeImage *image : *plan.description().native_images())
+      images.push_back({{"level", image->level()->str()},
+                        {"offset", image->offset()},
+                        {"bytes", image->bytes()},
+                        {"hash", image->hash()}});
+  for (const ProgramNativeLoop &loop : plan.nativeLoops())
+    loops.push_back({{"name", loop.name},
+                     {"groups", loop.groups},
+                     {"sizes", loop.sizes},
+                     {"by_rows", loop.byRows},
+                     {"scratch", loop.scratch},
+                     {"operands", nativeOperandsOf(loop.operands)},
+                     {"results", nativeOperandsOf(loop.results)},
+                     {"entries", loop.entries}});
+  return {{"images", std::move(images)}, {"loops", std::move(loops)}};
+}
+
 ordered_json planToJson(const Plan &plan) {
   const fb::Plan &description = plan.description();
   ordered_json result = {
@@ -97,8 +128,11 @@ ordered_json planToJson(const Plan &plan) {
   result["resources"] = ordered_json::array();
   if (description.resources())
     for (const fb::Resource *item : *description.resources())
-      result["resources"].push_back(
-          {{"name", item->name()->str()}, {"bytes", item->bytes()}});
+      result["resources"].push_back({{"name", item->name()->str()},
+                                     {"offset", item->offset()},
+                                     {"bytes", item->bytes()},
+                                     {"hash", item->hash()}});
+  result["native"] = nativeOf(plan);
   result["links"] = ordered_json::array();
   for (const ProgramLink &link : plan.links())
     result["links"].push_back({{"from_function", link.fromFunction},
@@ -143,8 +177,10 @@ void printBlock(const Program &program, const ProgramBlock &block,
                 const std::string &indent) {
   for (const ProgramStep &step : block.steps) {
     std::cout << indent << listText(program, step.outputs)
-              << (step.outputs.empty() ? "" : " = ") << step.call.kernel << "("
-              << listText(program, step.inputs) << ")";
+              << (step.outputs.empty() ? "" : " = ")
+              << (step.loop ? "native \"" + step.call.kernel + "\""
+                            : step.call.kernel)
+              << "(" << listText(program, step.inputs) << ")";
     if (!step.call.attributes.all().empty())
       std::cout << " " << attributesOf(step).dump();
     std::cout << (step.view ? " view" : "");
@@ -157,14 +193,50 @@ void printBlock(const Program &program, const ProgramBlock &block,
   std::cout << indent << "give " << listText(program, block.results) << "\n";
 }
 
+/// `float32 [0, -1], int64 []`: types and axes.
+std::string operandsText(const std::vector<ProgramNativeOperand> &operands) {
+  std::string text;
+  for (const ProgramNativeOperand &operand : operands)
+    text += (text.empty() ? "" : ", ") + std::string(dtypeName(operand.type)) +
+            " " + ordered_json(operand.axes).dump();
+  return text;
+}
+
+/// What lies beside the functions: embedded files, and machine code.
+void printSections(const Plan &plan) {
+  const fb::Plan &description = plan.description();
+  if (description.resources())
+    for (const fb::Resource *item : *description.resources())
+      std::cout << "embedded " << item->name()->str() << ", " << item->bytes()
+                << " bytes\n";
+  if (description.native_images())
+    for (const fb::NativeImage *image : *description.native_images())
+      std::cout << "machine code for " << image->level()->str() << ", "
+                << image->bytes() << " bytes at " << image->offset() << "\n";
+  for (const ProgramNativeLoop &loop : plan.nativeLoops()) {
+    std::cout << "compiled loop \"" << loop.name << "\" over "
+              << ordered_json(loop.groups).dump() << " of " << loop.sizes
+              << (loop.sizes == 1 ? " size" : " sizes")
+              << (loop.byRows ? " by rows" : "");
+    if (loop.scratch > 0)
+      std::cout << ", scratch " << loop.scratch;
+    std::cout << ": " << operandsText(loop.operands) << " -> "
+              << operandsText(loop.results) << "\n";
+  }
+}
+
 void printText(const Plan &plan) {
   const fb::Plan &description = plan.description();
   std::cout << "made by "
             << (description.compiler() ? description.compiler()->str() : "?")
             << ", " << description.weights_bytes() << " bytes of weights\n";
+  printSections(plan);
   for (const Program &program : plan.functions()) {
     std::cout << "function " << program.name << ", " << program.slots
-              << " slots\n";
+              << " slots";
+    if (program.context > 0)
+      std::cout << ", context of " << program.context << " tokens";
+    std::cout << "\n";
     for (const ProgramPort &port : program.inputs)
       std::cout << "  %" << port.value << " = input " << port.name << " "
                 << dtypeName(port.type) << " "
@@ -198,7 +270,9 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  absl::StatusOr<std::shared_ptr<const Plan>> plan = Plan::open(path);
+  PlanOpenOptions options;
+  options.loadCode = false; // so that plans for other processors can be read
+  absl::StatusOr<std::shared_ptr<const Plan>> plan = Plan::open(path, options);
   if (!plan.ok()) {
     std::cerr << "error: " << std::string(plan.status().message()) << "\n";
     return 1;

@@ -109,7 +109,10 @@ SOL_EXPORT sol_link sol_plan_link(const sol_plan *plan, size_t index);
 
 /** Version text of the compiler that made the plan. */
 SOL_EXPORT const char *sol_plan_compiler(const sol_plan *plan);
-/** An embedded file (`tokenizer.json`, …): its bytes, or null. */
+/**
+ * An embedded file (`tokenizer.json`, …): its bytes, or null if the plan has
+ * none of that name or it is damaged.
+ */
 SOL_EXPORT const char *sol_plan_resource(const sol_plan *plan, const char *name,
                                          size_t *bytes);
 

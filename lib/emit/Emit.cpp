@@ -7,6 +7,7 @@
 
 #include "lib/emit/FunctionDescription.h"
 #include "lib/emit/Links.h"
+#include "lib/emit/NativeSection.h"
 #include "runtime/plan/plan_file.h"
 
 using namespace mlir;
@@ -25,6 +26,14 @@ LogicalResult check(ModuleOp module, const absl::Status &status) {
 
 LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
                        const EmitOptions &options) {
+  // First, as it can fail and writes nothing.
+  native::NativeCode code(options.nativeLevels);
+  WalkResult collected = module.walk([&](cpu::NativeOp loop) {
+    return failed(code.add(loop)) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+  });
+  if (collected.wasInterrupted() || failed(code.compile(module)))
+    return failure();
   PlanFileWriter writer(options.output);
   if (failed(check(module, writer.open())))
     return failure();
@@ -32,7 +41,8 @@ LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
   ConstantSection constants(writer, std::move(readWeight));
   std::vector<flatbuffers::Offset<fb::Function>> functions;
   for (func::FuncOp func : module.getOps<func::FuncOp>()) {
-    auto function = describeFunction(func, options.context, constants, builder);
+    auto function =
+        describeFunction(func, options.context, constants, code, builder);
     if (failed(function))
       return failure();
     functions.push_back(*function);
@@ -51,18 +61,23 @@ LogicalResult emitPlan(ModuleOp module, WeightReader readWeight,
                                  content, planConstantAlignment, offset))))
       return failure();
     resources.push_back(fb::CreateResource(builder, builder.CreateString(name),
-                                           offset, content.size()));
+                                           offset, content.size(),
+                                           PlanFileWriter::hash(content)));
   }
+  auto images = writeNativeImages(code, writer, builder);
+  if (failed(check(module, images.status())))
+    return failure();
+  auto loops = describeNativeLoops(code, builder);
   std::vector<flatbuffers::Offset<fb::Link>> links;
   for (const FunctionLink &link : findLinks(module))
     links.push_back(fb::CreateLink(builder, link.fromFunction, link.fromOutput,
                                    link.toFunction, link.toInput));
-  builder.Finish(
-      fb::CreatePlan(builder, builder.CreateString(options.compiler),
-                     builder.CreateVector(functions),
-                     builder.CreateVector(links), writer.weightsOffset(),
-                     writer.weightsBytes(), hashesOffset, /*native_images=*/0,
-                     /*native_loops=*/0, builder.CreateVector(resources)));
+  builder.Finish(fb::CreatePlan(
+      builder, builder.CreateString(options.compiler),
+      builder.CreateVector(functions), builder.CreateVector(links),
+      writer.weightsOffset(), writer.weightsBytes(), hashesOffset,
+      builder.CreateVector(*images), builder.CreateVector(loops),
+      builder.CreateVector(resources)));
   if (builder.GetSize() > planMaxDescriptionBytes)
     return module.emitError("has a description of ")
            << builder.GetSize() << " bytes, more than the "

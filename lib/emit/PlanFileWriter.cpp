@@ -115,6 +115,10 @@ std::string_view PlanFileWriter::hashes() const {
           pieceHashes.size() * sizeof(uint64_t)};
 }
 
+uint64_t PlanFileWriter::hash(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 absl::Status PlanFileWriter::appendSection(std::string_view bytes,
                                            uint64_t alignment,
                                            uint64_t &offset) {

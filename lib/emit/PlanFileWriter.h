@@ -40,6 +40,8 @@ public:
   uint64_t weightsBytes() const { return weightsLength; }
   /// The hashes of the weights' pieces, as the section holds them.
   std::string_view hashes() const;
+  /// The hash that the description gives for a section: XXH3-64.
+  static uint64_t hash(std::string_view bytes);
 
 private:
   absl::Status write(std::string_view bytes);

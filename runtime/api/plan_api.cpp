@@ -122,9 +122,9 @@ const char *sol_plan_compiler(const sol_plan *plan) {
 
 const char *sol_plan_resource(const sol_plan *plan, const char *name,
                               size_t *bytes) {
-  std::string_view resource = plan->plan->resource(name);
-  *bytes = resource.size();
-  return resource.empty() ? nullptr : resource.data();
+  absl::StatusOr<std::string_view> resource = plan->plan->resource(name);
+  *bytes = resource.ok() ? resource->size() : 0;
+  return *bytes == 0 ? nullptr : resource->data();
 }
 
 const char *sol_runtime_version(void) {

@@ -76,9 +76,9 @@ private:
     for (const ProgramStep &step : block.steps) {
       if (++visited > maxVisitedSteps)
         return fault(step, "lies in too many loops");
-      absl::Status status = step.kind == fb::StepKind_Kernel ? checkKernel(step)
-                            : step.kind == fb::StepKind_If   ? checkIf(step)
-                                                             : checkLoop(step);
+      absl::Status status = step.kind == fb::StepKind_If     ? checkIf(step)
+                            : step.kind == fb::StepKind_Loop ? checkLoop(step)
+                                                             : checkCall(step);
       if (!status.ok())
         return status;
     }
@@ -96,6 +96,8 @@ private:
 
   /// Whether the kernel reads operand `index` as a cache.
   static bool takesCache(const ProgramStep &step, size_t index) {
+    if (step.loop)
+      return false;
     if (absl::StartsWith(step.call.kernel, "nn.cache_"))
       return index == 0;
     if (step.call.kernel != "nn.attention" || (index != 1 && index != 2))
@@ -104,7 +106,8 @@ private:
     return cached.ok() && *cached != 0;
   }
 
-  absl::Status checkKernel(const ProgramStep &step) {
+  /// A kernel, or a compiled loop.
+  absl::Status checkCall(const ProgramStep &step) {
     if (step.outputs.empty())
       return fault(step, "gives nothing");
     for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -135,13 +138,24 @@ private:
     if (kindOf(output) != fb::ValueKind_Slot)
       return absl::OkStatus();
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      bool inPlace = index == 0 && step.kernel->inPlace == static_cast<int>(i);
       const Life &life = lives[step.inputs[i]];
-      if (!inPlace && life.made && life.slot == program.values[output].slot)
+      if (!mayWriteOver(step, index, i) && life.made &&
+          life.slot == program.values[output].slot)
         return fault(step, "writes value ", output, " over value ",
                      step.inputs[i], ", which it reads");
     }
     return absl::OkStatus();
+  }
+
+  /// Does `step` read each element of operand `input` before it writes the
+  /// element of output `index` that lies there?
+  static bool mayWriteOver(const ProgramStep &step, size_t index,
+                           size_t input) {
+    if (!step.loop)
+      return index == 0 && step.kernel->inPlace == static_cast<int>(input);
+    const ProgramNativeOperand &from = step.loop->operands[input];
+    const ProgramNativeOperand &to = step.loop->results[index];
+    return from.axes == to.axes && bitWidth(from.type) == bitWidth(to.type);
   }
 
   void make(const ProgramStep &step, size_t index) {

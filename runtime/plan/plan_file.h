@@ -33,6 +33,8 @@ constexpr uint64_t planConstantAlignment = 64;
 constexpr uint64_t planHashedBytes = 1 << 20;
 /// Larger descriptions are refused by writer and reader.
 constexpr uint64_t planMaxDescriptionBytes = 64 << 20;
+/// Calls in a size that lie in one another; deeper ones are unknown sizes.
+constexpr int planMaxSizeDepth = 64;
 
 struct PlanHeader {
   char magic[8];

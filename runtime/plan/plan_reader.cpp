@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/plan/plan_reader.h"
 
+#include "runtime/plan/native_image.h"
+#include "runtime/plan/native_loops.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/plan/program_builder.h"
 
@@ -80,8 +82,9 @@ bool lies(uint64_t offset, uint64_t length, uint64_t total) {
 
 class MappedPlan final : public Plan {
 public:
-  MappedPlan(const std::string &path, Mapping mapping, bool verify)
-      : mapping(std::move(mapping)), verify(verify) {
+  MappedPlan(const std::string &path, Mapping mapping,
+             const PlanOpenOptions &options)
+      : mapping(std::move(mapping)), options(options) {
     file = path;
   }
 
@@ -92,31 +95,32 @@ public:
       return status;
     if (absl::Status status = checkSections(); !status.ok())
       return status;
+    if (absl::Status status = readNativeLoops(); !status.ok())
+      return status;
     if (!plan->functions() || plan->functions()->size() == 0)
       return corrupt("it has no function");
     for (const fb::Function *function : *plan->functions()) {
-      absl::StatusOr<Program> program = buildProgram(*function, weights);
+      absl::StatusOr<Program> program = buildProgram(*function, weights, loops);
       if (!program.ok())
-        return absl::Status(
-            program.status().code(),
-            absl::StrCat(file, ": ", program.status().message()));
+        return atFile(program.status());
       programs.push_back(*std::move(program));
     }
     return readLinks();
   }
 
-  std::string_view resource(std::string_view name) const override {
+  absl::StatusOr<std::string_view>
+  resource(std::string_view name) const override {
     if (plan->resources())
       for (const fb::Resource *item : *plan->resources())
         if (item->name()->string_view() == name)
-          return mapping.view().substr(item->offset(), item->bytes());
-    return {};
+          return resource(*item);
+    return std::string_view();
   }
 
   const fb::Plan &description() const override { return *plan; }
 
   absl::Status verifyWeights(const void *data, uint64_t bytes) const override {
-    if (!verify || bytes == 0)
+    if (!options.verifyWeights || bytes == 0)
       return absl::OkStatus();
     uint64_t begin = static_cast<const char *>(data) - weights.data();
     for (uint64_t piece = begin / planHashedBytes;
@@ -206,7 +210,62 @@ private:
         mapping.view().substr(plan->weights_offset(), plan->weights_bytes());
     hashes = mapping.view().data() + plan->hashes_offset();
     verified = std::vector<std::atomic<bool>>(pieces);
+    return checkImages(pieces * sizeof(uint64_t));
+  }
+
+  absl::Status checkImages(uint64_t hashBytes) {
+    std::vector<FileRange> others = {
+        {"the header", 0, sizeof(PlanHeader)},
+        {"the description", header.descriptionOffset, header.descriptionBytes},
+        {"the weights", plan->weights_offset(), plan->weights_bytes()},
+        {"the hashes of the weights", plan->hashes_offset(), hashBytes}};
+    if (plan->resources())
+      for (const fb::Resource *item : *plan->resources())
+        others.push_back(
+            {item->name()->string_view(), item->offset(), item->bytes()});
+    absl::Status status = checkNativeImages(*plan, mapping.view(), others);
+    return status.ok() ? status : corrupt(status.message());
+  }
+
+  absl::Status readNativeLoops() {
+    absl::StatusOr<std::vector<ProgramNativeLoop>> read =
+        buildNativeLoops(*plan);
+    if (!read.ok())
+      return corrupt(read.status().message());
+    loops = *std::move(read);
+    return loops.empty() || !options.loadCode ? absl::OkStatus() : loadCode();
+  }
+
+  absl::Status loadCode() {
+    absl::StatusOr<int> chosen = chooseNativeImage(*plan);
+    if (!chosen.ok())
+      return atFile(chosen.status());
+    image = *chosen;
+    const fb::NativeImage &source = *plan->native_images()->Get(image);
+    absl::StatusOr<std::unique_ptr<NativeCode>> loaded = NativeCode::create(
+        mapping.view().substr(source.offset(), source.bytes()));
+    if (!loaded.ok())
+      return atFile(loaded.status());
+    code = *std::move(loaded);
+    for (ProgramNativeLoop &loop : loops)
+      loop.function = reinterpret_cast<NativeFunction>(
+          const_cast<char *>(code->data() + loop.entries[image]));
     return absl::OkStatus();
+  }
+
+  absl::Status atFile(const absl::Status &status) const {
+    return absl::Status(status.code(),
+                        absl::StrCat(file, ": ", status.message()));
+  }
+
+  absl::StatusOr<std::string_view> resource(const fb::Resource &item) const {
+    std::string_view bytes = mapping.view().substr(item.offset(), item.bytes());
+    if (XXH3_64bits(bytes.data(), bytes.size()) != item.hash())
+      return absl::DataLossError(
+          absl::StrCat(file, ": embedded ", item.name()->str(),
+                       " differs from its hash; the file is damaged, compile "
+                       "the model again"));
+    return bytes;
   }
 
   absl::Status readLinks() {
@@ -255,7 +314,8 @@ private:
   }
 
   Mapping mapping;
-  bool verify;
+  PlanOpenOptions options;
+  std::unique_ptr<NativeCode> code; ///< in the mapping or beside it
   PlanHeader header = {};
   const fb::Plan *plan = nullptr;
   std::string_view weights;
@@ -271,8 +331,7 @@ Plan::open(const std::string &path, const PlanOpenOptions &options) {
   absl::StatusOr<Mapping> mapping = Mapping::open(path);
   if (!mapping.ok())
     return mapping.status();
-  auto plan = std::make_shared<MappedPlan>(path, *std::move(mapping),
-                                           options.verifyWeights);
+  auto plan = std::make_shared<MappedPlan>(path, *std::move(mapping), options);
   if (absl::Status status = plan->load(); !status.ok())
     return status;
   return plan;

@@ -22,6 +22,9 @@ namespace sol {
 struct PlanOpenOptions {
   /// Compare every MiB of the weights with its hash before first use.
   bool verifyWeights = true;
+  /// Make machine code ready to be called. Without it a plan can be looked at
+  /// on any machine, and its compiled loops have no function.
+  bool loadCode = true;
 };
 
 /// An open plan; the mapping lives as long as this object. Immutable, so
@@ -30,7 +33,7 @@ class Plan {
 public:
   /// Errors name the file and what to do: NotFound, InvalidArgument for bytes
   /// that are no plan or a corrupt one, FailedPrecondition for a plan of
-  /// another format version.
+  /// another format version or with machine code for other processors alone.
   static absl::StatusOr<std::shared_ptr<const Plan>>
   open(const std::string &path, const PlanOpenOptions &options = {});
   virtual ~Plan() = default;
@@ -42,8 +45,16 @@ public:
   /// The function of that name; the only one if `name` is empty; NotFound
   /// listing the names otherwise.
   absl::StatusOr<const Program *> function(std::string_view name) const;
-  /// Bytes of an embedded file, or an empty view.
-  virtual std::string_view resource(std::string_view name) const = 0;
+  /// The loops that native steps call; what their `function` points to lives
+  /// as long as this object.
+  const std::vector<ProgramNativeLoop> &nativeLoops() const { return loops; }
+  /// Index of the image whose code they call; -1 if there is none or it was
+  /// not loaded.
+  int nativeImage() const { return image; }
+  /// Bytes of an embedded file, empty if there is none of that name; DataLoss
+  /// if they differ from their hash.
+  virtual absl::StatusOr<std::string_view>
+  resource(std::string_view name) const = 0;
   virtual const fb::Plan &description() const = 0;
   /// Compares the hashes of the weights section's pieces that `bytes` bytes at
   /// `data` lie in, each piece once for all sessions; DataLoss if one differs.
@@ -54,6 +65,8 @@ public:
 protected:
   std::vector<Program> programs;
   std::vector<ProgramLink> connections;
+  std::vector<ProgramNativeLoop> loops;
+  int image = -1;
   std::string file;
 };
 

@@ -23,8 +23,9 @@ constexpr int maxBlockDepth = 32;
 
 class ProgramBuilder {
 public:
-  ProgramBuilder(const fb::Function &source, std::string_view weights)
-      : source(source), weights(weights) {}
+  ProgramBuilder(const fb::Function &source, std::string_view weights,
+                 absl::Span<const ProgramNativeLoop> loops)
+      : source(source), weights(weights), loops(loops) {}
 
   absl::StatusOr<Program> build() {
     program.name = source.name()->str();
@@ -192,7 +193,49 @@ private:
                 readBlock(*inner, step.blocks.emplace_back(), depth + 1);
             !status.ok())
           return status;
-    return checkStep(step);
+    return step.kind == fb::StepKind_Native ? checkNative(step, item.native())
+                                            : checkStep(step);
+  }
+
+  absl::Status checkNative(ProgramStep &step, int index) {
+    if (index < 0 || static_cast<size_t>(index) >= loops.size())
+      return corrupt("step `", step.call.location, "` calls compiled loop ",
+                     index, " of ", loops.size());
+    const ProgramNativeLoop &loop = loops[index];
+    step.loop = &loop;
+    step.call.kernel = loop.name;
+    if (step.view || !step.blocks.empty())
+      return corrupt("step `", step.call.location,
+                     "` is a compiled loop with a view or blocks");
+    if (step.inputs.size() != loop.operands.size() ||
+        step.outputs.size() != loop.results.size())
+      return corrupt("step `", step.call.location, "` has ", step.inputs.size(),
+                     " operands and ", step.outputs.size(),
+                     " results where compiled loop `", loop.name, "` has ",
+                     loop.operands.size(), " and ", loop.results.size());
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      const ProgramValue &value = program.values[step.inputs[i]];
+      if (value.kind == fb::ValueKind_State ||
+          value.type != loop.operands[i].type)
+        return corrupt("step `", step.call.location, "` gives operand ", i,
+                       " of compiled loop `", loop.name, "` ", describe(value),
+                       " where it takes ", dtypeName(loop.operands[i].type));
+    }
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      const ProgramValue &value = program.values[step.outputs[i]];
+      if (value.kind != fb::ValueKind_Slot ||
+          value.type != loop.results[i].type)
+        return corrupt("step `", step.call.location, "` puts result ", i,
+                       " of compiled loop `", loop.name, "`, ",
+                       dtypeName(loop.results[i].type), " in a slot, into ",
+                       describe(value));
+    }
+    return absl::OkStatus();
+  }
+
+  static std::string describe(const ProgramValue &value) {
+    return absl::StrCat(dtypeName(value.type), " of kind ",
+                        fb::EnumNameValueKind(value.kind));
   }
 
   absl::Status checkStep(ProgramStep &step) {
@@ -271,14 +314,16 @@ private:
 
   const fb::Function &source;
   std::string_view weights;
+  absl::Span<const ProgramNativeLoop> loops;
   Program program;
 };
 
 } // namespace
 
-absl::StatusOr<Program> buildProgram(const fb::Function &function,
-                                     std::string_view weights) {
-  return ProgramBuilder(function, weights).build();
+absl::StatusOr<Program>
+buildProgram(const fb::Function &function, std::string_view weights,
+             absl::Span<const ProgramNativeLoop> loops) {
+  return ProgramBuilder(function, weights, loops).build();
 }
 
 } // namespace sol

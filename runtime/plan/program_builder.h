@@ -10,14 +10,17 @@
 #include "runtime/plan/program.h"
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include <string_view>
 
 namespace sol {
 
-/// `weights` is the mapped weights section. Errors name the function and step.
+/// `weights` is the mapped weights section; steps point to the `loops` that
+/// they call, which must stay where they are. Errors name function and step.
 absl::StatusOr<Program> buildProgram(const fb::Function &function,
-                                     std::string_view weights);
+                                     std::string_view weights,
+                                     absl::Span<const ProgramNativeLoop> loops);
 
 } // namespace sol
 

@@ -8,6 +8,7 @@
 
 #include "runtime/cpu/kv_cache.h"
 #include "runtime/cpu/thread_pool.h"
+#include "runtime/session/native_step.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -142,15 +143,13 @@ private:
     absl::Status status;
     switch (step.kind) {
     case fb::StepKind_Kernel:
-      status = runKernel(step);
+    case fb::StepKind_Native:
+      status = runCall(step);
       break;
     case fb::StepKind_If:
       return runIf(step);
     case fb::StepKind_Loop:
       return runLoop(step);
-    case fb::StepKind_Native:
-      status = absl::UnimplementedError("calls machine code");
-      break;
     }
     if (status.ok())
       return status;
@@ -168,7 +167,8 @@ private:
     return status;
   }
 
-  absl::Status runKernel(const ProgramStep &step) {
+  /// Calls a kernel, or a compiled loop.
+  absl::Status runCall(const ProgramStep &step) {
     TensorList inputs, outputs;
     for (int input : step.inputs)
       inputs.push_back(values[input]);
@@ -178,7 +178,9 @@ private:
       outputs.push_back(std::move(tensor));
     }
     absl::Status status =
-        step.kernel->infer(step.call, inputs, absl::MakeSpan(outputs));
+        step.loop
+            ? inferNativeLoop(*step.loop, inputs, absl::MakeSpan(outputs))
+            : step.kernel->infer(step.call, inputs, absl::MakeSpan(outputs));
     if (!status.ok())
       return status;
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -197,7 +199,7 @@ private:
     return runAllocated(step, inputs, outputs);
   }
 
-  /// Gives the outputs memory and runs the kernel.
+  /// Gives the outputs memory and computes them.
   absl::Status runAllocated(const ProgramStep &step, const TensorList &inputs,
                             TensorList &outputs) {
     // Buffers that an input still lies in while its slot gets a larger one.
@@ -216,8 +218,11 @@ private:
         return data.status();
       outputs[i].data = *data;
     }
-    absl::Status status =
-        step.kernel->run(step.call, context, inputs, absl::MakeSpan(outputs));
+    absl::Status status = step.loop
+                              ? runNativeLoop(*step.loop, context, inputs,
+                                              absl::MakeSpan(outputs))
+                              : step.kernel->run(step.call, context, inputs,
+                                                 absl::MakeSpan(outputs));
     context.kernelDone();
     if (!status.ok())
       return status;

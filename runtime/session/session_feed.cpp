@@ -49,9 +49,11 @@ bool takesNumbers(DType type) {
 }
 
 /// The sliding window of config.json, for graphs that take it as an input.
-int64_t windowOf(const Plan &plan) {
-  auto config =
-      nlohmann::json::parse(plan.resource("config.json"), nullptr, false);
+absl::StatusOr<int64_t> windowOf(const Plan &plan) {
+  absl::StatusOr<std::string_view> text = plan.resource("config.json");
+  if (!text.ok())
+    return text.status();
+  auto config = nlohmann::json::parse(*text, nullptr, false);
   if (!config.is_object())
     return 0;
   auto window = config.find("sliding_window");
@@ -190,6 +192,11 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
         ", which text generation can't make; run the plan with --inputs"));
   inputBuffers[index].resize(std::max<int64_t>(input.bytes(), 1));
   input.data = inputBuffers[index].data();
+  absl::StatusOr<int64_t> window = 0;
+  if (port.role == "window")
+    window = windowOf(*openPlan);
+  if (!window.ok())
+    return window.status();
   int64_t count = input.size();
   for (int64_t i = 0; i < count; ++i) {
     if (port.role == "tokens")
@@ -201,7 +208,7 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
     else if (port.role == "positions")
       storeNumber(input, i, past + i);
     else if (port.role == "window")
-      storeNumber(input, i, windowOf(*openPlan));
+      storeNumber(input, i, *window);
     else
       return absl::UnimplementedError(absl::StrCat(
           "input `", port.name,

@@ -6,15 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/session/size_expression.h"
 
+#include "runtime/plan/plan_file.h"
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
 
 namespace sol {
 namespace {
-
-/// Deeper nesting is no size that a compiler writes.
-constexpr int maxDepth = 32;
 
 using Lookup = std::function<std::optional<int64_t>(const std::string &)>;
 
@@ -80,7 +79,7 @@ private:
   }
 
   std::optional<int64_t> sum(int depth) {
-    if (depth > maxDepth)
+    if (depth > planMaxSizeDepth)
       return std::nullopt;
     bool negative = accept('-');
     std::optional<int64_t> total = product(depth);

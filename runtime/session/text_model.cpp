@@ -17,7 +17,23 @@ namespace sol {
 
 absl::StatusOr<std::unique_ptr<TextModel>> TextModel::create(const Plan &plan) {
   auto result = std::make_unique<TextModel>();
-  std::string_view json = plan.resource("tokenizer.json");
+  text::SettingsFiles files;
+  std::string_view json;
+  const std::pair<const char *, std::string_view *> wanted[] = {
+      {"tokenizer.json", &json},
+      {"generation_config.json", &files.generationConfig},
+      {"tokenizer_config.json", &files.tokenizerConfig},
+      {"special_tokens_map.json", &files.specialTokensMap},
+      {"config.json", &files.modelConfig},
+      {"genai_config.json", &files.genaiConfig},
+      {"chat_template.jinja", &files.chatTemplateJinja},
+      {"chat_template.json", &files.chatTemplateJson}};
+  for (const auto &[name, content] : wanted) {
+    absl::StatusOr<std::string_view> bytes = plan.resource(name);
+    if (!bytes.ok())
+      return bytes.status();
+    *content = *bytes;
+  }
   if (json.empty())
     return absl::FailedPreconditionError(absl::StrCat(
         plan.path(), ": carries no tokenizer; put tokenizer.json beside the "
@@ -27,14 +43,6 @@ absl::StatusOr<std::unique_ptr<TextModel>> TextModel::create(const Plan &plan) {
   if (!tokenizer.ok())
     return tokenizer.status();
   result->model = *std::move(tokenizer);
-  text::SettingsFiles files;
-  files.generationConfig = plan.resource("generation_config.json");
-  files.tokenizerConfig = plan.resource("tokenizer_config.json");
-  files.specialTokensMap = plan.resource("special_tokens_map.json");
-  files.modelConfig = plan.resource("config.json");
-  files.genaiConfig = plan.resource("genai_config.json");
-  files.chatTemplateJinja = plan.resource("chat_template.jinja");
-  files.chatTemplateJson = plan.resource("chat_template.json");
   absl::StatusOr<text::GenerationSettings> settings =
       text::readGenerationSettings(files, result->model.get());
   if (!settings.ok())

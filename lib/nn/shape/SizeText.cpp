@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "lib/nn/shape/SizeAlgebra.h"
 
+#include "runtime/plan/plan_file.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -16,9 +18,10 @@ using llvm::StringRef;
 
 static constexpr const char *functionNames[] = {"",    "floordiv", "ceildiv",
                                                 "mod", "max",      "min"};
-/// Longer texts and deeper nesting are no formulas that an exporter writes.
+/// Longer texts are no formulas that an exporter writes; deeper nesting is none
+/// that a runtime would read.
 static constexpr size_t maxFormula = 4096;
-static constexpr int maxDepth = 64;
+static constexpr int maxDepth = planMaxSizeDepth;
 
 //===----------------------------------------------------------------------===//
 // Writing
