@@ -29,6 +29,7 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
+find_package(LLD REQUIRED CONFIG HINTS ${LLVM_DIR}/../lld)  # archives that link against the shared LLVM
 find_package(Protobuf REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)

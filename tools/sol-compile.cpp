@@ -79,6 +79,11 @@ int main(int argc, char **argv) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--no-recognition", noRecognition,
                "Run every operator by the generic path");
+  app.add_option("--native", options.nativeLevels,
+                 "Instruction-set levels that fused loops are compiled for, "
+                 "or none (default: x86-64,x86-64-v3)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"x86-64", "x86-64-v2", "x86-64-v3", "none"}));
   app.add_flag("--remarks", options.remarks,
                "Say what was recognised, and what nearly was and why not");
   app.add_option("--stop-after", options.stopAfter,
@@ -101,6 +106,9 @@ int main(int argc, char **argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   options.recognition = !noRecognition;
+  if (std::find(options.nativeLevels.begin(), options.nativeLevels.end(),
+                "none") != options.nativeLevels.end())
+    options.nativeLevels.clear();
   ProgressLine progress;
   if (isatty(STDERR_FILENO))
     options.progress = [&](const std::string &text) { progress.show(text); };

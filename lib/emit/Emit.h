@@ -21,6 +21,8 @@ struct EmitOptions {
   std::string output;   ///< path of the plan
   std::string compiler; ///< version text that the plan records
   int64_t context = 0;  ///< most positions of a sequence; 0 = not limited
+  /// Instruction-set levels that compiled loops get machine code for.
+  std::vector<std::string> nativeLevels;
   /// Files that travel in the plan: name, content.
   std::vector<std::pair<std::string, std::string>> resources;
 };

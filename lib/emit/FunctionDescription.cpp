@@ -23,8 +23,8 @@ template <typename T> using Offset = flatbuffers::Offset<T>;
 class FunctionDescriber {
 public:
   FunctionDescriber(func::FuncOp func, ConstantSection &constants,
-                    FlatBufferBuilder &builder)
-      : func(func), constants(constants), builder(builder) {}
+                    native::NativeCode &code, FlatBufferBuilder &builder)
+      : func(func), constants(constants), code(code), builder(builder) {}
 
   FailureOr<Offset<fb::Function>> describe(int64_t context) {
     Block &body = func.getBody().front();
@@ -111,9 +111,11 @@ private:
                                              std::vector<int32_t> arguments) {
     std::vector<Offset<fb::Step>> steps;
     for (Operation &op : block.without_terminator()) {
-      if (!isa<cpu::KernelOp, cpu::IfOp, cpu::LoopOp>(op))
+      if (!isa<cpu::KernelOp, cpu::IfOp, cpu::LoopOp, cpu::NativeOp>(op))
         continue;
-      FailureOr<Offset<fb::Step>> step = describeStep(op);
+      FailureOr<Offset<fb::Step>> step =
+          isa<cpu::NativeOp>(op) ? describeNative(cast<cpu::NativeOp>(op))
+                                 : describeStep(op);
       if (failed(step))
         return failure();
       steps.push_back(*step);
@@ -158,6 +160,20 @@ private:
         builder.CreateVector(attributes), builder.CreateVector(*inputs),
         builder.CreateVector(outputs), kernel && kernel.getView(),
         builder.CreateVector(blocks));
+  }
+
+  FailureOr<Offset<fb::Step>> describeNative(cpu::NativeOp op) {
+    FailureOr<std::vector<int32_t>> inputs = numbersOf(op.getOperands());
+    FailureOr<int> loop = code.add(op);
+    if (failed(inputs) || failed(loop))
+      return failure();
+    std::vector<int32_t> outputs = addResults(*op);
+    return fb::CreateStep(builder, fb::StepKind_Native,
+                          builder.CreateSharedString(op.getName().str()),
+                          builder.CreateSharedString(locationOf(*op)),
+                          /*attributes=*/0, builder.CreateVector(*inputs),
+                          builder.CreateVector(outputs), /*view=*/false,
+                          /*blocks=*/0, *loop);
   }
 
   std::vector<int32_t> addResults(Operation &op) {
@@ -212,10 +228,18 @@ private:
                                    std::get<std::vector<std::string>>(value)));
   }
 
+  /// The name of the node that a step came from; of the first and the last one
+  /// if there are several.
   static std::string locationOf(Operation &op) {
-    if (auto name = op.getLoc()->findInstanceOf<NameLoc>())
-      return name.getName().str();
-    return "";
+    std::vector<std::string> names;
+    op.getLoc()->walk([&](Location location) {
+      if (auto name = dyn_cast<NameLoc>(location))
+        names.push_back(name.getName().str());
+      return WalkResult::advance();
+    });
+    if (names.size() < 2)
+      return names.empty() ? "" : names[0];
+    return names.front() + " ... " + names.back();
   }
 
   FailureOr<Ports> describePorts(ValueRange range, bool isInput) {
@@ -273,6 +297,7 @@ private:
 
   func::FuncOp func;
   ConstantSection &constants;
+  native::NativeCode &code;
   FlatBufferBuilder &builder;
   std::vector<Offset<fb::Value>> values;
   llvm::DenseMap<Value, int> numbers;
@@ -280,11 +305,10 @@ private:
 
 } // namespace
 
-FailureOr<Offset<fb::Function>> describeFunction(func::FuncOp func,
-                                                 int64_t context,
-                                                 ConstantSection &constants,
-                                                 FlatBufferBuilder &builder) {
-  return FunctionDescriber(func, constants, builder).describe(context);
+FailureOr<Offset<fb::Function>>
+describeFunction(func::FuncOp func, int64_t context, ConstantSection &constants,
+                 native::NativeCode &code, FlatBufferBuilder &builder) {
+  return FunctionDescriber(func, constants, code, builder).describe(context);
 }
 
 } // namespace sol

@@ -60,8 +60,11 @@ AffineMap LoopBody::mapOf(const LoopValue &value, unsigned loops) {
 }
 
 Value LoopBody::sizeOf(Location loc, unsigned axis) {
+  sizes.resize(rank());
   auto [tensor, at] = carriers[axis];
-  return builder.createOrFold<tensor::DimOp>(loc, tensor, at);
+  if (!sizes[axis])
+    sizes[axis] = builder.createOrFold<tensor::DimOp>(loc, tensor, at);
+  return sizes[axis];
 }
 
 Value LoopBody::rowLength(Location loc) {

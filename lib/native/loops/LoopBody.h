@@ -76,6 +76,7 @@ private:
   mlir::OpBuilder &builder;
   LoopSpace space;
   llvm::SmallVector<std::pair<mlir::Value, int64_t>> carriers;
+  llvm::SmallVector<mlir::Value> sizes; ///< of the axes, once asked for
 };
 
 } // namespace sol::native
