@@ -17,7 +17,6 @@
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <vector>
 #include <xxhash.h>
 
 namespace sol {
@@ -30,7 +29,7 @@ bool overlap(const FileRange &a, const FileRange &b) {
   return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
-absl::Status checkImage(const fb::NativeImage &image, std::string_view file) {
+absl::Status checkPlace(const fb::NativeImage &image, std::string_view file) {
   std::string level = image.level()->str();
   auto corrupt = [&](const auto &...parts) {
     return absl::InvalidArgumentError(
@@ -45,9 +44,6 @@ absl::Status checkImage(const fb::NativeImage &image, std::string_view file) {
   if (image.offset() % planSectionAlignment != 0)
     return corrupt("lies at ", image.offset(), ", no multiple of ",
                    planSectionAlignment);
-  std::string_view bytes = file.substr(image.offset(), image.bytes());
-  if (XXH3_64bits(bytes.data(), bytes.size()) != image.hash())
-    return corrupt("differs from its hash");
   return absl::OkStatus();
 }
 
@@ -60,18 +56,6 @@ bool hasLevel3() {
          __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
 }
 #endif
-
-std::vector<std::string_view> findRunnableLevels() {
-  std::vector<std::string_view> levels;
-#if defined(__x86_64__)
-  const char *forced = std::getenv("SOL_CPU");
-  bool portable = forced && std::string_view(forced) == "portable";
-  if (!portable && hasLevel3())
-    levels.push_back("x86-64-v3");
-  levels.push_back("x86-64");
-#endif
-  return levels;
-}
 
 class MappedCode final : public NativeCode {
 public:
@@ -130,7 +114,7 @@ absl::Status checkNativeImages(const fb::Plan &plan, std::string_view file,
                      " levels, more than ", maxImages));
   std::vector<FileRange> ranges;
   for (const fb::NativeImage *image : *plan.native_images()) {
-    if (absl::Status status = checkImage(*image, file); !status.ok())
+    if (absl::Status status = checkPlace(*image, file); !status.ok())
       return status;
     FileRange range = {image->level()->string_view(), image->offset(),
                        image->bytes()};
@@ -146,13 +130,25 @@ absl::Status checkNativeImages(const fb::Plan &plan, std::string_view file,
             absl::StrCat("its machine code for ", std::string(range.what),
                          " at ", range.offset, " overlaps ",
                          std::string(other.what), " at ", other.offset));
+    std::string_view bytes = file.substr(range.offset, range.bytes);
+    if (XXH3_64bits(bytes.data(), bytes.size()) != image->hash())
+      return absl::InvalidArgumentError(absl::StrCat("its machine code for ",
+                                                     std::string(range.what),
+                                                     " differs from its hash"));
     ranges.push_back(range);
   }
   return absl::OkStatus();
 }
 
-absl::Span<const std::string_view> runnableLevels() {
-  static const std::vector<std::string_view> levels = findRunnableLevels();
+std::vector<std::string_view> runnableLevels() {
+  std::vector<std::string_view> levels;
+#if defined(__x86_64__)
+  const char *forced = std::getenv("SOL_CPU");
+  bool portable = forced && std::string_view(forced) == "portable";
+  if (!portable && hasLevel3())
+    levels.push_back("x86-64-v3");
+  levels.push_back("x86-64");
+#endif
   return levels;
 }
 
@@ -161,7 +157,8 @@ absl::StatusOr<int> chooseNativeImage(const fb::Plan &plan) {
   if (plan.native_images())
     for (const fb::NativeImage *image : *plan.native_images())
       there.push_back(image->level()->str());
-  for (std::string_view level : runnableLevels())
+  std::vector<std::string_view> levels = runnableLevels();
+  for (std::string_view level : levels)
     for (size_t i = 0; i < there.size(); ++i)
       if (there[i] == level)
         return static_cast<int>(i);
@@ -169,8 +166,7 @@ absl::StatusOr<int> chooseNativeImage(const fb::Plan &plan) {
       "has machine code for ",
       there.empty() ? "no processor" : absl::StrJoin(there, ", "),
       ", and this process runs ",
-      runnableLevels().empty() ? "none of x86-64"
-                               : std::string(runnableLevels().front()),
+      levels.empty() ? "none of x86-64" : std::string(levels.front()),
       "; compile the model again, for any processor with `sol-compile "
       "--native=none`"));
 }

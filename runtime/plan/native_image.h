@@ -14,6 +14,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace sol {
 
@@ -33,7 +34,7 @@ absl::Status checkNativeImages(const fb::Plan &plan, std::string_view file,
 /// The levels whose code this process can run, best first: `x86-64-v3` where
 /// processor and system have all of it, then `x86-64`. None on other machines.
 /// `SOL_CPU=portable` in the environment leaves `x86-64` alone.
-absl::Span<const std::string_view> runnableLevels();
+std::vector<std::string_view> runnableLevels();
 
 /// Index of the image to use. FailedPrecondition names the levels that are
 /// there and this processor's, and says what to do.
