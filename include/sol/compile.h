@@ -32,7 +32,7 @@ struct CompileOptions {
   /// Instruction-set levels that get machine code for fused loops, as the
   /// x86-64 psABI names them; with none every operator runs by a kernel of the
   /// runtime, on any processor. The compiling machine is never asked.
-  std::vector<std::string> nativeLevels;
+  std::vector<std::string> nativeLevels = {"x86-64", "x86-64-v3"};
   /// Say on standard error what was recognised, and what nearly was.
   bool remarks = false;
   /// Most positions of a sequence; 0 takes the model's own limit.

@@ -54,6 +54,23 @@ def LowerToCpuPass : Pass<"native-lower-to-cpu", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sol::cpu::CpuDialect"];
 }
 
+def LowerLoopsPass : Pass<"native-lower-loops", "::mlir::ModuleOp"> {
+  let summary = "Show the code that compiled loops become";
+  let description = [{
+    Before: functions with `cpu.native` steps.
+    After: the module holds one function for each different loop instead, in the
+    `scf`, `arith`, `math`, `vector` and `llvm` dialects: what emit goes on to
+    compile. For looking at; no stage uses it.
+    Fails when: a loop's body does not run over one space.
+    (example: test/native/lower-loops.mlir)
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 def AssignSlotsPass : Pass<"native-assign-slots", "::mlir::func::FuncOp"> {
   let summary = "Give every computed value memory";
   let description = [{

@@ -38,11 +38,9 @@ FailureOr<int> NativeCode::add(cpu::NativeOp op) {
   return static_cast<int>(compiled.size()) - 1;
 }
 
-OwningOpRef<ModuleOp> lowerLoops(MLIRContext &context,
-                                 MutableArrayRef<CompiledLoop> loops) {
-  registerMachineCodeDialects(context);
+OwningOpRef<ModuleOp> NativeCode::lower(MLIRContext &context) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-  for (auto [i, loop] : llvm::enumerate(loops))
+  for (auto [i, loop] : llvm::enumerate(compiled))
     loop.scratchBytes = lowerLoop(loop.op, loop.nest, symbolOf(i), *module);
   return module;
 }
@@ -54,7 +52,8 @@ LogicalResult NativeCode::compile(ModuleOp module) {
     return module.emitError("has compiled loops, but no instruction set is "
                             "chosen; name one with --native, or compile from "
                             "an earlier stage");
-  OwningOpRef<ModuleOp> lowered = lowerLoops(*module.getContext(), compiled);
+  registerMachineCodeDialects(*module.getContext());
+  OwningOpRef<ModuleOp> lowered = lower(*module.getContext());
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = lowerToLlvm(*lowered, context);
   if (!code)

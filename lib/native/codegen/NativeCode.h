@@ -40,6 +40,9 @@ public:
   /// an error at `module` and fails if it can't.
   llvm::LogicalResult compile(mlir::ModuleOp module);
 
+  /// A module with one function of vectors for each loop that was added.
+  mlir::OwningOpRef<mlir::ModuleOp> lower(mlir::MLIRContext &context);
+
   llvm::ArrayRef<CompiledLoop> loops() const { return compiled; }
   llvm::ArrayRef<CompiledImage> images() const { return built; }
 
@@ -48,12 +51,6 @@ private:
   std::vector<CompiledLoop> compiled;
   std::vector<CompiledImage> built;
 };
-
-/// Builds a module of one function for each loop of `module`, as `compile`
-/// compiles it, for those who want to see it.
-mlir::OwningOpRef<mlir::ModuleOp>
-lowerLoops(mlir::MLIRContext &context,
-           llvm::MutableArrayRef<CompiledLoop> loops);
 
 } // namespace sol::native
 
