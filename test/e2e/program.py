@@ -37,8 +37,8 @@ class Outcome:
                 f"  standard error: {self.stderr[-3000:].strip() or '(nothing)'}")
 
 
-def run(command: list, seconds: float = 120, cwd=None) -> Outcome:
-    """Run to the end or to the time limit."""
+def run(command: list, seconds: float = 120, cwd=None, environment=None) -> Outcome:
+    """Run to the end or to the time limit; `environment` is added to the tester's."""
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -46,7 +46,8 @@ def run(command: list, seconds: float = 120, cwd=None) -> Outcome:
     command = [str(part) for part in command]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.monotonic()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd, preexec_fn=limit)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd, preexec_fn=limit,
+                                   env={**os.environ, **(environment or {})})
         timed_out = threading.Event()
 
         def stop():
@@ -68,9 +69,9 @@ def run(command: list, seconds: float = 120, cwd=None) -> Outcome:
                        usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, timed_out.is_set())
 
 
-def succeed(command: list, seconds: float = 120, cwd=None) -> Outcome:
+def succeed(command: list, seconds: float = 120, cwd=None, environment=None) -> Outcome:
     """Run a command that has to work."""
-    outcome = run(command, seconds, cwd)
+    outcome = run(command, seconds, cwd, environment)
     assert outcome.status == 0 and not outcome.timed_out, str(outcome)
     return outcome
 
