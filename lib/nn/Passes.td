@@ -153,8 +153,10 @@ def NnRecognizeExpertsPass : Pass<"nn-recognize-experts", "::mlir::ModuleOp"> {
   let summary = "Find mixtures of experts";
   let description = [{
     Before: shapes inferred, constants folded; gates not recognised.
-    After: the batched form (each token's experts gathered, a gated network of two
-    products, weighted and summed) is onnx.microsoft.MoE. Loops over experts stay.
+    After: a mixture of gated networks is onnx.microsoft.MoE, whichever way it is
+    written: each token's experts gathered; every expert computing every token; a
+    block for each expert, with the tokens that chose it. What experts do with
+    tokens that did not choose them is not computed any more.
     Fails when: never.
     (example: test/nn/recognize/recognize-experts.mlir)
   }];
