@@ -29,7 +29,7 @@ def FuseLoopsPass : Pass<"native-fuse-loops", "::mlir::func::FuncOp"> {
     After: where operators over one space of elements feed each other, one
     `cpu.native` whose body says in `linalg` what they compute; also a single
     reduction, softmax or norm along the last axis. Only float32, int64, int32 and
-    bool elements, sizes that are known as numbers or expressions, and operands
+    bool elements (16-bit floats where they are converted or selected), sizes that are known as numbers or expressions, and operands
     that surely broadcast; other operators stay. The body computes with the
     operations of the kernels that it replaces, in their order: the results are
     the same bits.

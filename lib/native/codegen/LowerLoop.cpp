@@ -10,6 +10,7 @@
 #include "lib/native/codegen/LowerLoop.h"
 
 #include "lib/native/codegen/RowStages.h"
+#include "lib/native/codegen/ShortFloats.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -28,10 +29,16 @@ namespace {
 /// Elements that are computed together, on every instruction set.
 constexpr int64_t lanes = 8;
 
+/// The type that an element is computed with: 16-bit floats are their bits.
+Type valueType(Type element) {
+  return isShortFloat(element) ? IntegerType::get(element.getContext(), 16)
+                               : element;
+}
+
 /// The type that an element has in memory: a bool is a byte.
 Type memoryType(Type element) {
   return element.isInteger(1) ? IntegerType::get(element.getContext(), 8)
-                              : element;
+                              : valueType(element);
 }
 
 int64_t memoryBytes(Type element) {
@@ -79,6 +86,7 @@ private:
   Value loadOne(const TensorMemory &memory);
   Value outerValueOf(Value value);
   Value apply(linalg::GenericOp generic, ValueRange arguments);
+  Value convertShortFloat(Operation &inner, const IRMapping &mapping);
   Value splat(Value scalar);
   Value load(Value row, Type element, const Chunk &chunk);
   void store(Value vector, Value row, Type element, const Chunk &chunk);
@@ -427,14 +435,32 @@ Value LoopLowering::apply(linalg::GenericOp generic, ValueRange arguments) {
       mapping.map(inner.getResult(0), lift(b.clone(inner)->getResult(0)));
       continue;
     }
+    if (Value converted = convertShortFloat(inner, mapping)) {
+      mapping.map(inner.getResult(0), converted);
+      continue;
+    }
     Operation *copy = b.clone(inner, mapping);
-    if (vector)
-      for (OpResult result : copy->getResults())
-        result.setType(vectorOf(result.getType()));
+    for (OpResult result : copy->getResults()) {
+      Type type = valueType(result.getType());
+      result.setType(vector ? vectorOf(type) : type);
+    }
   }
   Value result = body.getTerminator()->getOperand(0);
   return mapping.contains(result) ? mapping.lookup(result)
                                   : lift(outerValueOf(result));
+}
+
+/// The result of a conversion from or to a 16-bit float; null for others.
+Value LoopLowering::convertShortFloat(Operation &inner,
+                                      const IRMapping &mapping) {
+  if (!isa<arith::ExtFOp, arith::TruncFOp>(inner))
+    return {};
+  Type from = inner.getOperand(0).getType(), to = inner.getResult(0).getType();
+  Value operand = mapping.lookup(inner.getOperand(0));
+  if (isShortFloat(from))
+    return widenShortFloat(b, b.getLoc(), operand, from);
+  return isShortFloat(to) ? narrowToShortFloat(b, b.getLoc(), operand, to)
+                          : Value();
 }
 
 Value LoopLowering::splat(Value scalar) {

@@ -48,6 +48,10 @@ makeMachine(StringRef level) {
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
+  if (!llvm::is_contained({"x86-64", "x86-64-v2", "x86-64-v3"}, level))
+    return llvm::createStringError("there is no code generation for level `" +
+                                   level.str() +
+                                   "`; choose x86-64, x86-64-v2 or x86-64-v3");
   std::string reason;
   llvm::Triple host(triple);
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(host, reason);

@@ -59,6 +59,10 @@ LogicalResult NativeCode::compile(ModuleOp module) {
   if (!code)
     return failure();
   for (const std::string &level : levels) {
+    if (llvm::any_of(built, [&](const CompiledImage &image) {
+          return image.level == level;
+        }))
+      continue;
     llvm::Expected<std::string> object = compileObject(*code, level);
     if (!object)
       return module.emitError("its loops can't be compiled for ")

@@ -153,8 +153,4 @@ FailureOr<LoopNest> LoopNest::of(cpu::NativeOp op) {
   return NestReader(op).read();
 }
 
-bool LoopNest::isWhole(const TensorAxes &axes) const {
-  return axes.size() == rank && !llvm::is_contained(axes, -1);
-}
-
 } // namespace sol::native

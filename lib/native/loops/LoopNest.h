@@ -32,8 +32,6 @@ struct LoopNest {
   /// Fails, with an error at `op`, for a body that is no loop over one space.
   static llvm::FailureOr<LoopNest> of(cpu::NativeOp op);
 
-  /// True if the tensor has an element for each of the space's, in its order.
-  bool isWhole(const TensorAxes &axes) const;
   /// True if the tensor has an element for each place along a row.
   bool runsAlongRows(const TensorAxes &axes) const {
     return llvm::is_contained(axes, static_cast<int64_t>(rank) - 1);

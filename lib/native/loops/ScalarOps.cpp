@@ -95,6 +95,10 @@ Value Scalars::cast(Value x, Type to) {
   Type from = x.getType();
   if (from == to)
     return x;
+  if (isa<FloatType>(from) && isa<FloatType>(to))
+    return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth()
+               ? Value(arith::ExtFOp::create(builder, loc, to, x))
+               : Value(arith::TruncFOp::create(builder, loc, to, x));
   if (to.isInteger(1))
     return compare(arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne, x,
                    number(from, 0));
@@ -164,8 +168,9 @@ enum class Takes {
   Numbers,  ///< f32, i64, i32
   Anything, ///< i1 too
   Bools,
-  Choice,   ///< i1, then two alike of any type
-  Converts, ///< any type to any, but no real number to an integer
+  Choice,   ///< i1, then two alike of any type, f16 and bf16 too
+  Converts, ///< any type to any, but no real number to an integer; f32 to and
+            ///< from f16 and bf16
   Power     ///< f32 with a known exponent of 1, 2 or 3
 };
 
@@ -283,6 +288,9 @@ const ScalarOp *findScalarOp(StringRef name) {
   return found == table.end() ? nullptr : &found->second;
 }
 
+/// 16-bit floats are converted and selected, never computed with.
+bool isStoredFloat(Type type) { return type.isF16() || type.isBF16(); }
+
 bool isNumber(Type type) {
   return type.isF32() || type.isInteger(64) || type.isInteger(32);
 }
@@ -302,9 +310,11 @@ bool suits(Takes takes, Operation *op, ArrayRef<Type> types) {
     return alike && types[0].isInteger(1);
   case Takes::Choice:
     return types.size() == 3 && types[0].isInteger(1) && types[1] == types[2] &&
-           isLoopElementType(types[1]);
+           (isLoopElementType(types[1]) || isStoredFloat(types[1]));
   case Takes::Converts:
-    return isLoopElementType(types[0]) &&
+    if (isStoredFloat(types[0]) || isStoredFloat(result))
+      return types[0].isF32() || result.isF32();
+    return isLoopElementType(types[0]) && isLoopElementType(result) &&
            (!types[0].isF32() || result.isF32() || result.isInteger(1));
   case Takes::Power:
     return types[0].isF32() && fixedExponent(op);
@@ -345,8 +355,7 @@ bool isScalarOp(Operation *op) {
   if (!scalar || op->getNumResults() != 1 ||
       op->getNumOperands() < scalar->least ||
       op->getNumOperands() > scalar->most ||
-      isa<NoneType>(op->getOperand(0).getType()) ||
-      !isLoopElementType(getElementTypeOrSelf(op->getResult(0).getType())))
+      isa<NoneType>(op->getOperand(0).getType()))
     return false;
   SmallVector<Type> types;
   for (Value operand : op->getOperands())

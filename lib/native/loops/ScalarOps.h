@@ -15,7 +15,7 @@
 namespace sol::native {
 
 /// True for the element types that compiled loops compute with: f32, i64, i32
-/// and i1.
+/// and i1. They also convert from and to f16 and bf16.
 bool isLoopElementType(mlir::Type type);
 
 /// True if `op` is an elementwise operator that `buildScalarOp` knows, with

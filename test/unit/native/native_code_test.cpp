@@ -10,6 +10,7 @@
 #include "lib/pipeline/Pipeline.h"
 #include "runtime/cpu/elementary.h"
 #include "runtime/cpu/native_call.h"
+#include "runtime/cpu/number_formats.h"
 #include "test/unit/native/executable_copy.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -154,6 +155,76 @@ TEST(NativeCode, Sigmoid) {
 }
 TEST(NativeCode, Sqrt) {
   expectFunction("Sqrt", [](float x) { return std::sqrt(x); });
+}
+
+/// A conversion, and a Where that makes it a loop. The loop's operands are the
+/// converted tensor and the condition, in the order of their first use.
+std::string conversion(size_t count, const char *from, const char *to,
+                       int code) {
+  std::string sizes = "tensor<" + std::to_string(count) + "x";
+  std::string in = sizes + from + ">", out = sizes + to + ">",
+              choice = sizes + "i1>";
+  return "func.func @f(%c: " + choice + ", %x: " + in + ") -> " + out +
+         " {\n %0 = \"onnx.Cast\"(%x) {to = " + std::to_string(code) +
+         " : i64} : (" + in + ") -> " + out +
+         "\n %1 = \"onnx.Where\"(%c, %0, "
+         "%0) : (" +
+         choice + ", " + out + ", " + out + ") -> " + out +
+         "\n return %1 : " + out + "\n}";
+}
+
+void expectWidening(const char *type, float (*expected)(uint16_t)) {
+  std::vector<uint16_t> codes(65536);
+  for (size_t i = 0; i < codes.size(); ++i)
+    codes[i] = static_cast<uint16_t>(i);
+  std::vector<uint8_t> choice(codes.size(), 1);
+  Compiled compiled(conversion(codes.size(), type, "f32", 1));
+  ASSERT_TRUE(compiled.good);
+  for (size_t image : compiled.images()) {
+    std::vector<float> y(codes.size());
+    compiled.call(image, {65536}, {codes.data(), choice.data(), y.data()}, 0,
+                  65536);
+    for (size_t i = 0; i < codes.size(); ++i) {
+      float wanted = expected(codes[i]);
+      EXPECT_EQ(std::isnan(y[i]), std::isnan(wanted)) << i;
+      if (!std::isnan(wanted))
+        EXPECT_EQ(bitsOf(y[i]), bitsOf(wanted)) << i;
+    }
+  }
+}
+
+void expectNarrowing(const char *type, int code, uint16_t (*expected)(float),
+                     float (*back)(uint16_t)) {
+  std::vector<float> x = samples();
+  // Every number of the type, and the ties and neighbours between them.
+  for (uint32_t i = 0; i < 65536; ++i) {
+    float here = back(static_cast<uint16_t>(i));
+    float next = back(static_cast<uint16_t>(i + 1));
+    x.insert(x.end(), {here, here / 2 + next / 2, std::nextafter(here, next)});
+  }
+  std::vector<uint8_t> choice(x.size(), 1);
+  Compiled compiled(conversion(x.size(), "f32", type, code));
+  ASSERT_TRUE(compiled.good);
+  for (size_t image : compiled.images()) {
+    std::vector<uint16_t> y(x.size());
+    int64_t count = static_cast<int64_t>(x.size());
+    compiled.call(image, {count}, {x.data(), choice.data(), y.data()}, 0,
+                  count);
+    for (size_t i = 0; i < x.size(); ++i)
+      if (!std::isnan(x[i]))
+        EXPECT_EQ(y[i], expected(x[i])) << x[i];
+      else
+        EXPECT_TRUE(std::isnan(back(y[i])));
+  }
+}
+
+TEST(NativeCode, Float16) {
+  expectWidening("f16", f16ToF32);
+  expectNarrowing("f16", 10, f32ToF16, f16ToF32);
+}
+TEST(NativeCode, Bfloat16) {
+  expectWidening("bf16", bf16ToF32);
+  expectNarrowing("bf16", 16, f32ToBf16, bf16ToF32);
 }
 
 TEST(NativeCode, AnySplitOfElementsGivesTheSame) {
