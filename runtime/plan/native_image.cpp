@@ -47,16 +47,6 @@ absl::Status checkPlace(const fb::NativeImage &image, std::string_view file) {
   return absl::OkStatus();
 }
 
-#if defined(__x86_64__)
-/// Whether processor and system have all that code of x86-64-v3 may use.
-bool hasLevel3() {
-  return __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
-}
-#endif
-
 class MappedCode final : public NativeCode {
 public:
   ~MappedCode() override {
@@ -144,9 +134,13 @@ std::vector<std::string_view> runnableLevels() {
   std::vector<std::string_view> levels;
 #if defined(__x86_64__)
   const char *forced = std::getenv("SOL_CPU");
-  bool portable = forced && std::string_view(forced) == "portable";
-  if (!portable && hasLevel3())
-    levels.push_back("x86-64-v3");
+  if (!forced || std::string_view(forced) != "portable") {
+    // These ask whether the system saves the wider registers, too.
+    if (__builtin_cpu_supports("x86-64-v3"))
+      levels.push_back("x86-64-v3");
+    if (__builtin_cpu_supports("x86-64-v2"))
+      levels.push_back("x86-64-v2");
+  }
   levels.push_back("x86-64");
 #endif
   return levels;

@@ -31,8 +31,8 @@ struct FileRange {
 absl::Status checkNativeImages(const fb::Plan &plan, std::string_view file,
                                absl::Span<const FileRange> others);
 
-/// The levels whose code this process can run, best first: `x86-64-v3` where
-/// processor and system have all of it, then `x86-64`. None on other machines.
+/// The levels whose code this process can run, best first, down to `x86-64`:
+/// those that processor and system have all of. None on other machines.
 /// `SOL_CPU=portable` in the environment leaves `x86-64` alone.
 std::vector<std::string_view> runnableLevels();
 

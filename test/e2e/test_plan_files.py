@@ -4,6 +4,7 @@ docs/plan-format.md says how the bytes lie.
 """
 import ctypes
 import ctypes.util
+import json
 import os
 import random
 import shutil
@@ -179,6 +180,18 @@ def test_a_damaged_plan_can_be_looked_at(plans, tools, tmp_path):
         for command in ([tools / "sol-run", plan, "--describe"], [tools / "sol-plan-dump", plan]):
             outcome = program.run(command)
             assert outcome.status == status and (status == 0 or "error: " in outcome.stderr), outcome
+
+
+def test_the_dump_shows_what_lies_beside_the_steps(plans, tools, tmp_path):
+    plan = tmp_path / "plan.bin"
+    plan.write_bytes(plans[NAME])
+    text = program.succeed([tools / "sol-plan-dump", plan]).stdout
+    config = (GRAPH.parent / "config.json").read_bytes()
+    assert f"\nembedded config.json, {len(config)} bytes\n" in text and ", context of 128 tokens\n" in text, text
+    dumped = json.loads(program.succeed([tools / "sol-plan-dump", plan, "--json"]).stdout)
+    (embedded,) = dumped["resources"]
+    start = embedded["offset"]
+    assert plans[NAME][start : start + embedded["bytes"]] == config and embedded["hash"] == xxh3(config)
 
 
 def test_random_flips_never_crash(plans, runs):
