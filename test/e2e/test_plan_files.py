@@ -58,11 +58,11 @@ def with_description(data, description: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def plans(tools, tmp_path_factory):
-    """Bytes of the plans that get damaged."""
+    """Bytes of the plans that get damaged. Without machine code: whoever forges what describes it forges a program."""
     folder = tmp_path_factory.mktemp("plans")
     result = {}
     for name in (NAME, BRANCHES):
-        program.compile_model(tools, MODELS / name / "model.onnx", folder / name)
+        program.compile_model(tools, MODELS / name / "model.onnx", folder / name, "--native=none")
         result[name] = (folder / name).read_bytes()
     return result
 
@@ -180,6 +180,24 @@ def test_a_damaged_plan_can_be_looked_at(plans, tools, tmp_path):
         for command in ([tools / "sol-run", plan, "--describe"], [tools / "sol-plan-dump", plan]):
             outcome = program.run(command)
             assert outcome.status == status and (status == 0 or "error: " in outcome.stderr), outcome
+
+
+def test_damaged_machine_code_is_refused(tools, tmp_path, runs):
+    """When the plan is opened, also in the image that this processor would not take; a dump refuses it as well."""
+    plan = tmp_path / "plan.bin"
+    program.compile_model(tools, GRAPH, plan, "--no-recognition")
+    data = plan.read_bytes()
+    native = json.loads(program.succeed([tools / "sol-plan-dump", plan, "--json"]).stdout)["native"]
+    assert len(native["images"]) == 2 and native["loops"]
+    assert runs.run(data).status == 0
+    runs.outputs = tmp_path / "none"
+    runs.outputs.mkdir()
+    for image in native["images"]:
+        for place in (0, image["bytes"] // 2, image["bytes"] - 1):
+            damaged = bytearray(data)
+            damaged[image["offset"] + place] ^= 0x10
+            runs.refused(damaged, f"machine code for {image['level']} differs from its hash", flags=("--no-verify",))
+            assert program.run([tools / "sol-plan-dump", runs.plan]).status == 1
 
 
 def test_the_dump_shows_what_lies_beside_the_steps(plans, tools, tmp_path):
