@@ -11,6 +11,7 @@
 #include "dialects/onnx/OnnxDialect.h"
 #include "dialects/onnx/VerifySchema.h"
 #include "lib/import/OpCreation.h"
+#include "lib/support/NodeText.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -57,26 +58,34 @@ GraphImporter::GraphImporter(const ::onnx::ModelProto &model,
 }
 
 InFlightDiagnostic GraphImporter::error(const Node &node) {
+  bool isSeen = !problems.isFull();
   InFlightDiagnostic diagnostic = problems.error(node.location);
-  diagnostic << "node `" << node.name << "` (" << node.proto.op_type() << " of "
-             << (node.domain.empty() ? "ai.onnx" : node.domain);
-  if (node.opset)
-    diagnostic << " " << node.opset;
-  bool isFirst = true;
-  for (Value input : node.inputs) {
-    diagnostic << (isFirst ? ", inputs " : ", ");
-    isFirst = false;
-    if (input)
-      diagnostic << input.getType();
-    else
-      diagnostic << "?";
-  }
-  diagnostic << "): ";
+  if (isSeen)
+    diagnostic << identify(node) << ": ";
   return diagnostic;
+}
+
+std::string GraphImporter::identify(const Node &node) {
+  NodeIdentity identity;
+  identity.name = node.name;
+  identity.type = node.proto.op_type();
+  identity.domain = node.domain;
+  identity.opset = node.opset;
+  for (auto [index, value] : llvm::enumerate(node.inputs)) {
+    Type type = value ? value.getType() : Type();
+    // What the exporter says of values in between is only good for a message.
+    if (!type || isa<UnrankedTensorType>(type))
+      if (Type declared =
+              node.scope.declaredType(node.proto.input(index), context))
+        type = declared;
+    identity.inputs.push_back(type ? typeText(type) : "unknown");
+  }
+  return nodeText(identity);
 }
 
 void GraphImporter::importBody(const ::onnx::GraphProto &graph, Scope &scope,
                                OpBuilder &builder) {
+  scope.graph = &graph;
   for (const auto &tensor : graph.initializer()) {
     auto location = NameLoc::get(builder.getStringAttr(tensor.name()));
     auto tensorError = [&]() -> InFlightDiagnostic {
@@ -220,6 +229,11 @@ LogicalResult GraphImporter::findOperator(Node &node, int &version) {
     if (node.schema->allowedTypes(input) == 1u << 8)
       return error(node) << "the operator works on strings, which are not "
                             "supported; do this step outside of the model";
+  if (!isComputed(onnx::operationName(*node.schema)))
+    problems.errorAmongOthers(node.location,
+                              problems.showsMoreOthers()
+                                  ? identify(node) + ": " + notComputedText
+                                  : "");
   return success();
 }
 

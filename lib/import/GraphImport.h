@@ -63,6 +63,7 @@ private:
   const ::onnx::AttributeProto *findConstantValue(Node &node);
   void define(Node &node, llvm::ArrayRef<mlir::Value> results);
   mlir::InFlightDiagnostic error(const Node &node);
+  std::string identify(const Node &node);
 
   // Attributes (AttributeImport.cpp).
   mlir::LogicalResult gatherAttributes(Node &node);

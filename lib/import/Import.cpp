@@ -112,42 +112,15 @@ Type ModelImporter::typeOfValue(const ::onnx::ValueInfoProto &info,
                                : "has no type; export the model again");
     return {};
   }
-  const auto &tensor = info.type().tensor_type();
-  Type element = onnx::elementType(tensor.elem_type(), &context);
-  if (!element) {
-    StringRef name = onnx::elementTypeName(tensor.elem_type());
+  int number = info.type().tensor_type().elem_type();
+  if (!onnx::elementType(number, &context)) {
+    StringRef name = onnx::elementTypeName(number);
     emit() << "has elements of type "
-           << (name.empty() ? "number " + std::to_string(tensor.elem_type())
-                            : name.str())
+           << (name.empty() ? "number " + std::to_string(number) : name.str())
            << ", which is not supported";
     return {};
   }
-  if (!tensor.has_shape())
-    return UnrankedTensorType::get(element);
-  SmallVector<int64_t> shape;
-  SmallVector<StringAttr> names;
-  for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) {
-    const auto &dim = tensor.shape().dim(axis);
-    int64_t size = ShapedType::kDynamic;
-    std::string name = dim.dim_param();
-    if (dim.has_dim_value() && dim.dim_value() >= 0)
-      size = dim.dim_value();
-    // Some exporters write numbers where names belong.
-    else if (int64_t number;
-             !StringRef(name).getAsInteger(10, number) && number >= 0)
-      size = number;
-    else if (name.empty())
-      name = info.name() + "_dim" + std::to_string(axis);
-    if (!ShapedType::isDynamic(size))
-      name = std::to_string(size);
-    shape.push_back(size);
-    names.push_back(StringAttr::get(&context, name));
-  }
-  auto type = RankedTensorType::get(shape, element);
-  if (type.hasStaticShape())
-    return type;
-  return RankedTensorType::get(shape, element,
-                               nn::DimsAttr::get(&context, names));
+  return declaredTensor(info, &context);
 }
 
 /// Gives the function an argument for each input of the graph. An input that

@@ -27,6 +27,7 @@ using CallAttributes = std::map<std::string, ::onnx::AttributeProto>;
 /// again.
 struct Scope {
   const Scope *parent = nullptr; ///< graph around this one; null for functions
+  const ::onnx::GraphProto *graph = nullptr; ///< null for functions
   const Opsets *opsets = nullptr;
   const CallAttributes *attributes = nullptr; ///< null outside of functions
   std::string prefix; ///< put before node names: the calls that led here
@@ -51,7 +52,17 @@ struct Scope {
     }
     return std::nullopt;
   }
+
+  /// The type that the exporter wrote down for a value, which may be wrong;
+  /// null if there is none. Slow: for messages.
+  mlir::Type declaredType(llvm::StringRef name,
+                          mlir::MLIRContext *context) const;
 };
+
+/// The tensor type that a graph declares for a value, with the names of its
+/// sizes; null if it declares none, or one of elements that are not supported.
+mlir::Type declaredTensor(const ::onnx::ValueInfoProto &info,
+                          mlir::MLIRContext *context);
 
 } // namespace sol
 

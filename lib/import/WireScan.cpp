@@ -39,7 +39,6 @@ Message childMessage(Message parent, uint32_t number) {
     return number == 1    ? Message::Node
            : number == 5  ? Message::Tensor
            : number == 15 ? Message::Sparse
-           : number == 13 ? Message::Dropped
                           : Message::Leaf;
   case Message::Node:
     return number == 5                  ? Message::Attribute

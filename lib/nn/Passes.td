@@ -40,7 +40,8 @@ def NnFoldPass : Pass<"nn-fold", "::mlir::ModuleOp"> {
     branch; shape operands that can be written as constants are. A value is not
     folded when it takes more than 64 KiB and more than twice the bytes of the
     weights that it derives from.
-    Fails when: never; what can't be folded stays.
+    Fails when: nn-infer-shapes does, which it begins with; what can't be folded
+    stays.
     (example: test/nn/fold.mlir)
   }];
   let dependentDialects = ["::sol::nn::NnDialect"];

@@ -7,7 +7,8 @@
 #include "lib/nn/shape/Facts.h"
 
 #include "dialects/nn/NnDialect.h"
-#include "runtime/cpu/kernel.h"
+#include "lib/support/NodeText.h"
+#include "lib/support/Refusal.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,22 +20,14 @@ namespace sol::nn {
 #include "lib/nn/Passes.h.inc"
 
 namespace {
-/// Operators that the host's step interpreter runs itself.
-bool isStructural(StringRef name) {
-  return name == "onnx.If" || name == "onnx.Loop" || name == "onnx.Scan" ||
-         name == "onnx.none" || name == "onnx.yield";
-}
-
 /// (N1)
-LogicalResult verifyKnown(Operation *op) {
+LogicalResult verifyComputed(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   StringRef name = op->getName().getStringRef();
-  if (dialect == "nn" || dialect == "func" || isStructural(name))
+  if (dialect == "nn" || dialect == "func" ||
+      (dialect == "onnx" && isComputed(name)))
     return success();
-  if (dialect == "onnx" && findKernel({name.data(), name.size()}))
-    return success();
-  return op->emitError("operator `")
-         << name << "` has no kernel here (N1): express it by others";
+  return op->emitError(nodeText(op)) << ": " << notComputedText << " (N1)";
 }
 
 /// (N2)
@@ -67,8 +60,9 @@ LogicalResult verifyUsedOnce(Value cache) {
   return success();
 }
 
-LogicalResult verifyOperation(Operation *op) {
-  LogicalResult result = verifyKnown(op);
+/// (N2), (N3)
+LogicalResult verifyValues(Operation *op) {
+  LogicalResult result = success();
   for (Value value : op->getResults()) {
     if (failed(verifyBound(op, value.getType())))
       result = failure();
@@ -80,8 +74,8 @@ LogicalResult verifyOperation(Operation *op) {
 
 struct VerifyNnPass : impl::VerifyNnPassBase<VerifyNnPass> {
   void runOnOperation() override {
-    registerAllKernels();
-    bool isBroken = false;
+    // The model's fault, and a fault of the passes before.
+    bool isUnsupported = false, isBroken = false;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       for (BlockArgument argument : function.getArguments()) {
         isBroken |= failed(verifyBound(function, argument.getType()));
@@ -89,13 +83,28 @@ struct VerifyNnPass : impl::VerifyNnPassBase<VerifyNnPass> {
           isBroken |= failed(verifyUsedOnce(argument));
       }
       function.walk([&](Operation *op) {
-        if (op != function)
-          isBroken |= failed(verifyOperation(op));
+        if (op == function)
+          return;
+        isUnsupported |= failed(verifyComputed(op));
+        isBroken |= failed(verifyValues(op));
       });
     }
-    if (isBroken)
+    if (isUnsupported && !isBroken)
+      markRefused(getOperation());
+    if (isUnsupported || isBroken)
       signalPassFailure();
   }
 };
 } // namespace
+
+LogicalResult verifyComputed(ModuleOp module) {
+  LogicalResult result = success();
+  module.walk([&](Operation *op) {
+    bool isUsed = op->getNumResults() == 0 || !op->use_empty();
+    if (op != module && isUsed && failed(verifyComputed(op)))
+      result = failure();
+  });
+  return result;
+}
+
 } // namespace sol::nn

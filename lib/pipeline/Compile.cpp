@@ -8,11 +8,14 @@
 #include "dialects/nn/NnDialect.h"
 #include "lib/emit/Emit.h"
 #include "lib/import/Import.h"
+#include "lib/nn/Passes.h"
 #include "lib/pipeline/EmbeddedFiles.h"
 #include "lib/pipeline/Pipeline.h"
 #include "lib/pipeline/PrintDiagnostics.h"
+#include "lib/pipeline/Reproducer.h"
 #include "lib/support/ElementTypes.h"
 #include "lib/support/ModelFiles.h"
+#include "lib/support/Refusal.h"
 #include "sol/version.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -169,14 +172,16 @@ private:
 
   LogicalResult runStage(Stage stage) {
     report("stage " + stageName(stage));
-    PassManager passes(&context);
-    if (failed(addStage(passes, stage,
-                        {options.recognition, !options.nativeLevels.empty()})))
-      return error("a pass of stage `" + stageName(stage) +
-                   "` is not registered");
-    if (failed(passes.run(*module)))
-      return failure();
-    return finish(stage);
+    std::vector<std::string> pipelines = stagePipelines(
+        stage, {options.recognition, !options.nativeLevels.empty()});
+    std::optional<std::string> failedPass =
+        runPipelines(*module, pipelines, options.output);
+    if (!failedPass)
+      return finish(stage);
+    // A stage that refuses the model early has not looked at all of it.
+    if (stage == Stage::Nn && isRefused(*module) && *failedPass != "verify-nn")
+      (void)nn::verifyComputed(*module);
+    return failure();
   }
 
   /// Marks the stage as finished and dumps its IR if asked to.
@@ -246,6 +251,7 @@ private:
     EmitOptions emitOptions;
     emitOptions.output = options.output;
     emitOptions.compiler = versionText("sol-compile");
+    emitOptions.nativeLevels = options.nativeLevels;
     if (failed(embedFiles(folder, emitOptions.resources)))
       return failure();
     emitOptions.context = options.context > 0

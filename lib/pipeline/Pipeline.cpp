@@ -61,14 +61,14 @@ std::optional<Stage> stageNamed(StringRef name) {
   return std::nullopt;
 }
 
-LogicalResult addStage(OpPassManager &passes, Stage stage,
-                       const StageOptions &options) {
+std::vector<std::string> stagePipelines(Stage stage,
+                                        const StageOptions &options) {
+  std::vector<std::string> pipelines;
   for (const PassEntry &entry : listPasses())
     if (entry.stage == stage && (options.recognition || !entry.recognition) &&
         (options.nativeCode || !entry.nativeCode))
-      if (failed(parsePassPipeline(entry.pipeline, passes)))
-        return failure();
-  return success();
+      pipelines.push_back(entry.pipeline);
+  return pipelines;
 }
 
 void registerDialects(DialectRegistry &registry) {
@@ -87,7 +87,8 @@ void registerPasses() {
         "The passes of the stage `" + stageName(stage).str() + "`";
     PassPipelineRegistration<>(name, text, [stage](OpPassManager &passes) {
       // Every name in Stages.def is registered above, so this can't fail.
-      (void)addStage(passes, stage, StageOptions());
+      for (const std::string &pipeline : stagePipelines(stage, StageOptions()))
+        (void)parsePassPipeline(pipeline, passes);
     });
   }
 }

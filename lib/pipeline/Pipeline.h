@@ -27,12 +27,12 @@ std::optional<Stage> stageNamed(llvm::StringRef name);
 /// What a stage leaves out.
 struct StageOptions {
   bool recognition = true; ///< without it everything takes the generic path
-  bool nativeCode = false; ///< without it every operator runs by a kernel
+  bool nativeCode = true;  ///< without it every operator runs by a kernel
 };
 
-/// Adds the passes of `stage`. Fails if a pass is not registered.
-llvm::LogicalResult addStage(mlir::OpPassManager &passes, Stage stage,
-                             const StageOptions &options);
+/// The passes of `stage` in order, as textual pipelines for a module.
+std::vector<std::string> stagePipelines(Stage stage,
+                                        const StageOptions &options);
 
 /// Registers Sol's dialects, and those of upstream that Sol uses.
 void registerDialects(mlir::DialectRegistry &registry);

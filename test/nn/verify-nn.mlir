@@ -12,7 +12,7 @@ func.func @n2_unbound_size(%x: tensor<2xf32>) -> tensor<?xi64> {
 // -----
 
 func.func @n1_no_kernel(%x: tensor<2xf32>, %i: tensor<2xi64>) {
-  // expected-error @below {{operator `onnx.RoiAlign` has no kernel here (N1)}}
+  // expected-error @below {{node (RoiAlign of ai.onnx; inputs float32 [2], float32 [2], int64 [2]): no kernel computes this operator; express it by others, or export the model without it (N1)}}
   %0 = "onnx.RoiAlign"(%x, %x, %i) : (tensor<2xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<*xf32>
   return
 }

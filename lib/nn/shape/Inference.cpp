@@ -7,6 +7,7 @@
 #include "lib/nn/shape/InferenceState.h"
 
 #include "dialects/nn/NnDialect.h"
+#include "lib/support/Refusal.h"
 
 #include <limits>
 
@@ -223,7 +224,12 @@ LogicalResult InferenceState::run(func::FuncOp function) {
 LogicalResult inferShapes(func::FuncOp function, ElementFacts &elements) {
   elements.clear();
   InferenceState state(elements);
-  return state.run(function);
+  if (succeeded(state.run(function)))
+    return success();
+  // Contradictions are in the model.
+  if (auto module = function->getParentOfType<ModuleOp>())
+    markRefused(module);
+  return failure();
 }
 
 } // namespace sol::nn

@@ -1,11 +1,12 @@
-//===- RuleContext.cpp - what rules read and state
-//------------------------------===//
+//===- RuleContext.cpp - what rules read and state ------------------------===//
 //
 // Access to a node's operands and attributes, and the checks that many
 // operators share.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/nn/shape/rules/Rules.h"
+
+#include "lib/support/NodeText.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -93,7 +94,7 @@ void Node::setElements(unsigned index, Elements value) {
 
 InFlightDiagnostic Node::error() {
   failed = true;
-  return op->emitOpError();
+  return op->emitError(nodeText(op)) << ": ";
 }
 
 std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {
