@@ -5,13 +5,12 @@
 //===----------------------------------------------------------------------===//
 #include "sol/compile.h"
 #include "sol/version.h"
+#include "tools/progress_line.h"
 
 #include <CLI/CLI.hpp>
 
-#include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <unistd.h>
 
 namespace {
 
@@ -22,31 +21,6 @@ sol::CompileInput namedInput(const std::string &text) {
     throw CLI::ValidationError("--function", "`" + text + "` is not NAME=FILE");
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
-
-/// Keeps one line of a terminal up to date with what goes on.
-class ProgressLine {
-public:
-  void show(const std::string &text) {
-    auto now = std::chrono::steady_clock::now();
-    // The first second passes silently: most models are done by then.
-    if (now - start < std::chrono::seconds(1) ||
-        now - last < std::chrono::milliseconds(100))
-      return;
-    last = now;
-    shown = true;
-    std::cerr << '\r' << text << "\x1b[K" << std::flush;
-  }
-  ~ProgressLine() {
-    if (shown)
-      std::cerr << "\r\x1b[K" << std::flush;
-  }
-
-private:
-  std::chrono::steady_clock::time_point start =
-                                            std::chrono::steady_clock::now(),
-                                        last;
-  bool shown = false;
-};
 
 /// The function that a file becomes: its name without extension.
 std::string functionName(const std::string &path) {
@@ -109,8 +83,7 @@ int main(int argc, char **argv) {
   if (std::find(options.nativeLevels.begin(), options.nativeLevels.end(),
                 "none") != options.nativeLevels.end())
     options.nativeLevels.clear();
-  ProgressLine progress;
-  if (isatty(STDERR_FILENO))
-    options.progress = [&](const std::string &text) { progress.show(text); };
+  sol::ProgressLine progress;
+  options.progress = [&](const std::string &text) { progress.show(text); };
   return sol::compile(options) ? 0 : 1;
 }

@@ -234,6 +234,13 @@ typedef struct sol_generation_options {
   size_t stop_count;
   /** Tokens of the prompt computed at once; 0: chosen by the runtime. */
   int64_t chunk;
+  /**
+   * Called between the chunks of a prompt with the tokens computed so far and
+   * those to compute in all; may be null. A result other than 0 ends the
+   * generation.
+   */
+  int (*on_prompt_progress)(int64_t done, int64_t total, void *user);
+  void *progress_user; /**< its last argument */
 } sol_generation_options;
 
 typedef struct sol_generation_result {

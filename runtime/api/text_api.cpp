@@ -85,6 +85,11 @@ sol_status *sol_session_generate(sol_session *session,
   generation.sampling.topP = options->top_p;
   generation.sampling.seed = options->seed;
   generation.chunk = options->chunk;
+  if (options->on_prompt_progress)
+    generation.onPromptProgress = [&](int64_t done, int64_t total) {
+      return options->on_prompt_progress(done, total, options->progress_user) !=
+             0;
+    };
   generation.stop.assign(options->stop, options->stop + options->stop_count);
   absl::StatusOr<GenerationResult> generated = generateText(
       *session->session, **model, generation, [&](std::string_view piece) {

@@ -21,10 +21,12 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Feeds the prompt in chunks; gives the logits of its last position.
+/// Feeds the prompt in chunks; gives the logits of its last position, or those
+/// of an earlier one and true in `isCancelled`.
 absl::StatusOr<Logits> feedPrompt(Session &session,
                                   const std::vector<int32_t> &prompt,
-                                  int64_t chunk) {
+                                  const GenerationOptions &options,
+                                  bool &isCancelled) {
   // What the session holds of this prompt already stays; one token at least is
   // fed, because its logits are wanted.
   absl::Span<const int64_t> held = session.tokens();
@@ -36,7 +38,12 @@ absl::StatusOr<Logits> feedPrompt(Session &session,
     return status;
   std::vector<int64_t> rest(prompt.begin() + common, prompt.end());
   absl::StatusOr<Logits> logits = Logits();
+  size_t chunk = options.chunk > 0 ? options.chunk : defaultChunk;
   for (size_t begin = 0; begin < rest.size(); begin += chunk) {
+    isCancelled = begin > 0 && options.onPromptProgress &&
+                  options.onPromptProgress(begin, rest.size());
+    if (isCancelled)
+      return logits;
     size_t count = std::min<size_t>(chunk, rest.size() - begin);
     logits = session.feed(absl::MakeConstSpan(rest).subspan(begin, count));
     if (!logits.ok())
@@ -54,14 +61,15 @@ public:
         decoder(model.tokenizer(), /*skipSpecialTokens=*/true), sink(sink) {}
 
   absl::StatusOr<GenerationResult> run(const std::vector<int32_t> &prompt,
-                                       int64_t maxTokens, int64_t chunk) {
+                                       const GenerationOptions &options) {
+    int64_t maxTokens = options.maxTokens;
     Clock::time_point start = Clock::now();
     result.promptTokens = prompt.size();
     int64_t context = session.executor().program().context;
     absl::StatusOr<Logits> logits = session.isFedByEncoder()
                                         ? startDecoder(prompt)
-                                        : startText(prompt, context, chunk);
-    while (logits.ok()) {
+                                        : startText(prompt, context, options);
+    while (logits.ok() && !isCancelled) {
       absl::StatusOr<int32_t> token = sampler.sample(absl::MakeConstSpan(
           logits->data + (logits->positions - 1) * logits->vocabulary,
           logits->vocabulary));
@@ -90,13 +98,18 @@ public:
 private:
   /// The prompt is the beginning of the text.
   absl::StatusOr<Logits> startText(const std::vector<int32_t> &prompt,
-                                   int64_t context, int64_t chunk) {
+                                   int64_t context,
+                                   const GenerationOptions &options) {
     if (context > 0 && result.promptTokens >= context)
       return absl::OutOfRangeError(absl::StrCat(
           "the prompt has ", prompt.size(), " tokens, the plan's context is ",
           context, "; shorten it or compile with a larger --context"));
     sampler.observe(prompt);
-    return feedPrompt(session, prompt, chunk);
+    absl::StatusOr<Logits> logits =
+        feedPrompt(session, prompt, options, isCancelled);
+    if (isCancelled)
+      result.reason = "cancelled";
+    return logits;
   }
 
   /// The prompt is the encoder's; the text begins with a token of its own.
@@ -143,6 +156,7 @@ private:
   text::StreamDecoder decoder;
   TextSink sink;
   GenerationResult result;
+  bool isCancelled = false; ///< while the prompt was computed
 };
 
 } // namespace
@@ -170,8 +184,7 @@ absl::StatusOr<GenerationResult> generateText(Session &session,
     return absl::InvalidArgumentError("the prompt has no tokens");
   return Generation(session, model, *std::move(sampler), *std::move(stops),
                     sink)
-      .run(*prompt, options.maxTokens,
-           options.chunk > 0 ? options.chunk : defaultChunk);
+      .run(*prompt, options);
 }
 
 } // namespace sol

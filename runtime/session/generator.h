@@ -13,6 +13,8 @@
 
 #include "absl/functional/function_ref.h"
 
+#include <functional>
+
 namespace sol {
 
 struct GenerationOptions {
@@ -22,6 +24,9 @@ struct GenerationOptions {
   text::SamplingOptions sampling;
   std::vector<std::string> stop;
   int64_t chunk = 0; ///< tokens of the prompt at once; 0: defaultChunk
+  /// Told between chunks how many of the prompt's tokens are computed, and of
+  /// how many; true ends the generation. May be empty.
+  std::function<bool(int64_t done, int64_t total)> onPromptProgress;
 };
 
 /// Long prompts go through in pieces, so that their intermediate values stay

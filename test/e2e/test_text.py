@@ -6,6 +6,7 @@ folder on the first run and kept there.
 import json
 import os
 from pathlib import Path
+import pty
 import re
 import subprocess
 import sys
@@ -94,6 +95,41 @@ def test_chunks_and_threads_change_nothing(flags, tools, build_folder):
     plan = make_plan(GRAPHS[0], build_folder, tools)
     prompt = PROMPTS[2]  # the closest race between two tokens
     same_text(greedy(tools, plan, prompt, "--raw", "--prompt", prompt["prompt"], *flags), prompt["text"])
+
+
+def on_a_terminal(command: list) -> tuple:
+    """Exit status, standard output, and what a terminal got that standard error goes to."""
+    terminal, side = pty.openpty()
+    process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=side)
+    os.close(side)
+    shown = []
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # the last writer is gone
+            break
+        shown.append(piece)
+    os.close(terminal)
+    text = process.stdout.read().decode()
+    return process.wait(), text, b"".join(shown).decode()
+
+
+def test_progress_of_a_long_prompt(tools, build_folder):
+    """How far the prompt is, on a terminal and not with --quiet; the line is taken away before the text comes."""
+    plan = make_plan(GRAPHS[0], build_folder, tools)
+    # Small chunks, so that the prompt takes seconds on any machine.
+    command = [tools / "sol-run", plan, "--raw", "--prompt", "one two three four " * 100, "--max-tokens", "1", "--chunk", "4",
+               "--threads", "1"]
+    status, text, shown = on_a_terminal(command)
+    assert status == 0
+    told = re.findall(r"\rprompt: (\d+) of (\d+) tokens, (\d+) %\x1b\[K", shown)
+    assert told, shown
+    done = [int(number) for number, _, _ in told]
+    assert done == sorted(set(done)) and all(int(percent) == 100 * int(n) // int(total) for n, total, percent in told)
+    assert shown.rfind("\r\x1b[K") > shown.rfind("prompt: "), "the line stays"
+    assert on_a_terminal([*command, "--quiet"]) == (0, text.removesuffix("\n"), "")
+    redirected = program.succeed(command, seconds=300)
+    assert "prompt: " not in redirected.stderr and redirected.stdout == text
 
 
 @pytest.mark.xdist_group("text")

@@ -3,6 +3,7 @@
 // The generated text alone goes to standard output; all else to standard error.
 //
 //===----------------------------------------------------------------------===//
+#include "tools/progress_line.h"
 #include "tools/sol-run/run_options.h"
 #include "tools/sol-run/tensor_value.h"
 
@@ -26,10 +27,22 @@ void onInterrupt(int) { interrupted = true; }
 
 struct Answer {
   std::string text;
+  ProgressLine progress;
 };
 
+/// Shows how much of a long prompt is computed. Ctrl-C ends it here too.
+int onPromptProgress(int64_t done, int64_t total, void *user) {
+  if (auto *line = static_cast<ProgressLine *>(user))
+    line->show("prompt: " + std::to_string(done) + " of " +
+               std::to_string(total) + " tokens, " +
+               std::to_string(100 * done / total) + " %");
+  return interrupted;
+}
+
 int onText(const char *text, size_t bytes, void *user) {
-  static_cast<Answer *>(user)->text.append(text, bytes);
+  auto *answer = static_cast<Answer *>(user);
+  answer->progress.clear();
+  answer->text.append(text, bytes);
   std::fwrite(text, 1, bytes, stdout);
   // A reader that went away ends the generation as Ctrl-C does.
   return std::fflush(stdout) != 0 || interrupted;
@@ -65,10 +78,13 @@ std::string answer(const OpenSession &session, const RunOptions &options,
   generation.stop_count = stops.size();
   generation.chunk = options.chunk;
   Answer collected;
+  generation.on_prompt_progress = onPromptProgress;
+  generation.progress_user = options.quiet ? nullptr : &collected.progress;
   sol_generation_result result = {};
   interrupted = false;
   check(sol_session_generate(session.session, &generation, onText, &collected,
                              &result));
+  collected.progress.clear();
   if (!options.quiet) {
     std::fputc('\n', stdout);
     std::fflush(stdout);
