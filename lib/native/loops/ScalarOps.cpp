@@ -219,69 +219,89 @@ Value clip(Scalars &s, Operation *op, ValueRange x) {
   return result;
 }
 
+using Table = llvm::StringMap<ScalarOp>;
+
+/// Adds an operator of a fixed number of operands.
+class Entries {
+public:
+  explicit Entries(Table &table) : table(table) {}
+  void operator()(StringRef name, Takes takes, unsigned operands,
+                  Build build) const {
+    table[("onnx." + name).str()] = {takes, operands, operands, build};
+  }
+
+private:
+  Table &table;
+};
+
+void addArithmetic(const Entries &add) {
+  add("Add", Takes::Numbers, 2, SOL_BUILD(s.add(x[0], x[1])));
+  add("Sub", Takes::Numbers, 2, SOL_BUILD(s.sub(x[0], x[1])));
+  add("Mul", Takes::Numbers, 2, SOL_BUILD(s.mul(x[0], x[1])));
+  add("Div", Takes::Reals, 2, SOL_BUILD(s.div(x[0], x[1])));
+  add("Pow", Takes::Power, 2, SOL_BUILD(power(s, op, x[0])));
+  add("Neg", Takes::Numbers, 1, SOL_BUILD(s.negate(x[0])));
+  add("Abs", Takes::Reals, 1, SOL_BUILD(s.math<math::AbsFOp>(x[0])));
+  add("Sqrt", Takes::Reals, 1, SOL_BUILD(s.math<math::SqrtOp>(x[0])));
+}
+
+void addFunctions(const Entries &add) {
+  add("Exp", Takes::Reals, 1, SOL_BUILD(s.math<math::ExpOp>(x[0])));
+  add("Tanh", Takes::Reals, 1, SOL_BUILD(s.math<math::TanhOp>(x[0])));
+  add("Erf", Takes::Reals, 1, SOL_BUILD(s.math<math::ErfOp>(x[0])));
+  add("Sigmoid", Takes::Reals, 1, SOL_BUILD(s.sigmoid(x[0])));
+  add("Gelu", Takes::Reals, 1, SOL_BUILD(gelu(s, op, x[0])));
+  add("Reciprocal", Takes::Reals, 1,
+      SOL_BUILD(s.div(s.number(x[0].getType(), 1), x[0])));
+  add("Swish", Takes::Reals, 1,
+      SOL_BUILD(s.mul(
+          x[0], s.sigmoid(s.mul(s.number(x[0].getType(), real(op, "alpha", 1)),
+                                x[0])))));
+  add("Relu", Takes::Numbers, 1, [](Scalars &s, Operation *, ValueRange x) {
+    Value zero = s.number(x[0].getType(), 0);
+    return s.select(s.less(x[0], zero), zero, x[0]);
+  });
+  add("LeakyRelu", Takes::Reals, 1,
+      [](Scalars &s, Operation *op, ValueRange x) {
+        Type type = x[0].getType();
+        Value below = s.mul(s.number(type, real(op, "alpha", 0.01)), x[0]);
+        return s.select(s.less(x[0], s.number(type, 0)), below, x[0]);
+      });
+}
+
+void addChoices(const Entries &add) {
+  add("IsNaN", Takes::Reals, 1, SOL_BUILD(s.isNaN(x[0])));
+  add("Equal", Takes::Anything, 2, SOL_RELATION(OEQ, eq));
+  add("Less", Takes::Numbers, 2, SOL_RELATION(OLT, slt));
+  add("LessOrEqual", Takes::Numbers, 2, SOL_RELATION(OLE, sle));
+  add("Greater", Takes::Numbers, 2, SOL_RELATION(OGT, sgt));
+  add("GreaterOrEqual", Takes::Numbers, 2, SOL_RELATION(OGE, sge));
+  add("And", Takes::Bools, 2,
+      SOL_BUILD(arith::AndIOp::create(s.builder, s.loc, x[0], x[1])));
+  add("Or", Takes::Bools, 2,
+      SOL_BUILD(arith::OrIOp::create(s.builder, s.loc, x[0], x[1])));
+  add("Xor", Takes::Bools, 2,
+      SOL_BUILD(arith::XOrIOp::create(s.builder, s.loc, x[0], x[1])));
+  add("Not", Takes::Bools, 1,
+      SOL_BUILD(arith::XOrIOp::create(s.builder, s.loc, x[0],
+                                      s.number(x[0].getType(), 1))));
+  add("Where", Takes::Choice, 3, SOL_BUILD(s.select(x[0], x[1], x[2])));
+  add("Cast", Takes::Converts, 1,
+      SOL_BUILD(
+          s.cast(x[0], getElementTypeOrSelf(op->getResult(0).getType()))));
+}
+
 const ScalarOp *findScalarOp(StringRef name) {
-  static const llvm::StringMap<ScalarOp> table = [] {
-    llvm::StringMap<ScalarOp> ops;
-    auto add = [&](StringRef name, Takes takes, unsigned operands,
-                   Build build) {
-      ops["onnx." + name.str()] = {takes, operands, operands, build};
-    };
-    auto addMany = [&](StringRef name, Takes takes, unsigned most,
-                       Build build) {
-      ops["onnx." + name.str()] = {takes, 1, most, build};
-    };
-    add("Add", Takes::Numbers, 2, SOL_BUILD(s.add(x[0], x[1])));
-    add("Sub", Takes::Numbers, 2, SOL_BUILD(s.sub(x[0], x[1])));
-    add("Mul", Takes::Numbers, 2, SOL_BUILD(s.mul(x[0], x[1])));
-    add("Div", Takes::Reals, 2, SOL_BUILD(s.div(x[0], x[1])));
-    add("Pow", Takes::Power, 2, SOL_BUILD(power(s, op, x[0])));
-    add("Neg", Takes::Numbers, 1, SOL_BUILD(s.negate(x[0])));
-    add("Abs", Takes::Reals, 1, SOL_BUILD(s.math<math::AbsFOp>(x[0])));
-    add("Sqrt", Takes::Reals, 1, SOL_BUILD(s.math<math::SqrtOp>(x[0])));
-    add("Exp", Takes::Reals, 1, SOL_BUILD(s.math<math::ExpOp>(x[0])));
-    add("Tanh", Takes::Reals, 1, SOL_BUILD(s.math<math::TanhOp>(x[0])));
-    add("Erf", Takes::Reals, 1, SOL_BUILD(s.math<math::ErfOp>(x[0])));
-    add("Sigmoid", Takes::Reals, 1, SOL_BUILD(s.sigmoid(x[0])));
-    add("Gelu", Takes::Reals, 1, SOL_BUILD(gelu(s, op, x[0])));
-    add("Reciprocal", Takes::Reals, 1,
-        SOL_BUILD(s.div(s.number(x[0].getType(), 1), x[0])));
-    add("Swish", Takes::Reals, 1,
-        SOL_BUILD(s.mul(
-            x[0], s.sigmoid(s.mul(
-                      s.number(x[0].getType(), real(op, "alpha", 1)), x[0])))));
-    add("Relu", Takes::Numbers, 1, [](Scalars &s, Operation *, ValueRange x) {
-      Value zero = s.number(x[0].getType(), 0);
-      return s.select(s.less(x[0], zero), zero, x[0]);
-    });
-    add("LeakyRelu", Takes::Reals, 1,
-        [](Scalars &s, Operation *op, ValueRange x) {
-          Type type = x[0].getType();
-          Value below = s.mul(s.number(type, real(op, "alpha", 0.01)), x[0]);
-          return s.select(s.less(x[0], s.number(type, 0)), below, x[0]);
-        });
-    add("IsNaN", Takes::Reals, 1, SOL_BUILD(s.isNaN(x[0])));
-    add("Equal", Takes::Anything, 2, SOL_RELATION(OEQ, eq));
-    add("Less", Takes::Numbers, 2, SOL_RELATION(OLT, slt));
-    add("LessOrEqual", Takes::Numbers, 2, SOL_RELATION(OLE, sle));
-    add("Greater", Takes::Numbers, 2, SOL_RELATION(OGT, sgt));
-    add("GreaterOrEqual", Takes::Numbers, 2, SOL_RELATION(OGE, sge));
-    add("And", Takes::Bools, 2,
-        SOL_BUILD(arith::AndIOp::create(s.builder, s.loc, x[0], x[1])));
-    add("Or", Takes::Bools, 2,
-        SOL_BUILD(arith::OrIOp::create(s.builder, s.loc, x[0], x[1])));
-    add("Xor", Takes::Bools, 2,
-        SOL_BUILD(arith::XOrIOp::create(s.builder, s.loc, x[0], x[1])));
-    add("Not", Takes::Bools, 1,
-        SOL_BUILD(arith::XOrIOp::create(s.builder, s.loc, x[0],
-                                        s.number(x[0].getType(), 1))));
-    add("Where", Takes::Choice, 3, SOL_BUILD(s.select(x[0], x[1], x[2])));
-    add("Cast", Takes::Converts, 1,
-        SOL_BUILD(
-            s.cast(x[0], getElementTypeOrSelf(op->getResult(0).getType()))));
-    addMany("Clip", Takes::Numbers, 3, clip);
-    addMany("Max", Takes::Numbers, 8, largest);
-    addMany("Min", Takes::Numbers, 8, smallest);
-    addMany("Sum", Takes::Numbers, 8, sum);
+  static const Table table = [] {
+    Table ops;
+    Entries add(ops);
+    addArithmetic(add);
+    addFunctions(add);
+    addChoices(add);
+    ops["onnx.Clip"] = {Takes::Numbers, 1, 3, clip};
+    ops["onnx.Max"] = {Takes::Numbers, 1, 8, largest};
+    ops["onnx.Min"] = {Takes::Numbers, 1, 8, smallest};
+    ops["onnx.Sum"] = {Takes::Numbers, 1, 8, sum};
     return ops;
   }();
   auto found = table.find(name);
