@@ -193,6 +193,24 @@ def NnPrintRecognizedPass : Pass<"nn-print-recognized", "::mlir::ModuleOp"> {
   }];
 }
 
+def NnWidenFloat16Pass : Pass<"nn-widen-float16", "::mlir::ModuleOp"> {
+  let summary = "Compute 16-bit floats in float32";
+  let description = [{
+    Before: shapes inferred, operators final.
+    After: an operator that computes with float16 or bfloat16 takes and gives
+    float32; operators that move elements do as their operands. Arguments,
+    results, caches, matrices of products and larger weights stay 16 bits. A value
+    is rounded to its 16 bits where the graph's own Cast says so, where it is given
+    out (then also for who goes on with it), appended to a cache or given by a
+    branch or loop, and for operators that mean 16-bit values: comparisons, IsInf,
+    conversions to integers, quantized products. Constants of at most 64 KiB are
+    widened when the plan is written, larger ones at each run.
+    Fails when: never.
+    (example: test/nn/widen-float16.mlir)
+  }];
+  let dependentDialects = ["::sol::nn::NnDialect"];
+}
+
 def NnCheckTokenMixingPass : Pass<"nn-check-token-mixing", "::mlir::ModuleOp"> {
   let summary = "Warn of operators through which tokens change each other's numbers";
   let description = [{

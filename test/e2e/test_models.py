@@ -27,15 +27,6 @@ FLOAT16_FACTOR = 2
 FLOAT16_FLOOR = 1e-6
 
 NAMES = sorted(path.parent.name for path in MODELS.glob("*/fixture.json"))
-# Sol rounds to float16 after every operator, as the graph says; the given outputs keep float32 between operators. On this
-# graph that makes up to 1.6 times the distance which is allowed.
-TOO_FAR = {"llama-optimum-fp16-opset18": "float16 graphs round after every operator: beyond 2 x the given outputs' error"}
-
-
-def known_faults(names):
-    """The names, those of TOO_FAR marked as failing: once one passes, its mark must go."""
-    return [pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=TOO_FAR[name])) if name in TOO_FAR else name
-            for name in names]
 
 
 def tolerance_class(folder: Path) -> str:
@@ -92,7 +83,7 @@ def data_sets(folder: Path) -> list:
 
 
 @pytest.mark.parametrize("flags", [(), ("--no-recognition",)], ids=["recognition", "no-recognition"])
-@pytest.mark.parametrize("name", known_faults(NAMES))
+@pytest.mark.parametrize("name", NAMES)
 def test_model(name, flags, tools, tmp_path):
     folder = MODELS / name
     plan = tmp_path / "plan.bin"
