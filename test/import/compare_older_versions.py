@@ -28,7 +28,7 @@ def answer(folder, tools, scratch):
                     [tools / "sol-run", plan, "--inputs", data, "--outputs", out]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         if done.returncode:
-            return f"{command[0].name}: {done.stderr.strip()[:200]}"
+            return f"{command[0].name}: {done.stderr.strip()[:400]}"
     for path in sorted(data.glob("output_*.pb")):
         want, got = (numpy_helper.to_array(onnx.load_tensor(p)) for p in (path, out / path.name))
         if not is_equal(got, want):
