@@ -1,0 +1,406 @@
+//===- pe_array.cpp - all PEs with their memory, registers and code ------===//
+//
+// See pe_array.h.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/fabric/simulate/pe_array.h"
+
+#include "runtime/cpu/number_formats.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sol::fabric {
+namespace {
+
+float read(const uint8_t *base, ElementType type, int64_t at) {
+  if (type == ElementType::Float16) {
+    uint16_t half;
+    std::memcpy(&half, base + 2 * at, 2);
+    return f16ToF32(half);
+  }
+  float value;
+  std::memcpy(&value, base + 4 * at, 4);
+  return value;
+}
+
+void write(uint8_t *base, ElementType type, int64_t at, float value) {
+  if (type == ElementType::Float16) {
+    uint16_t half = f32ToF16(value);
+    std::memcpy(base + 2 * at, &half, 2);
+  } else {
+    std::memcpy(base + 4 * at, &value, 4);
+  }
+}
+
+/// Is every element that a slice may name within buffer and matrix?
+absl::Status checkSlice(const Region &region, const Slice &slice,
+                        const std::vector<Tensor> &tensors, const char *what) {
+  auto bad = [&](const std::string &text) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("region `", region.name, "`: a slice of ", what, text));
+  };
+  if (slice.tensor < 0 || slice.tensor >= static_cast<int64_t>(tensors.size()))
+    return bad(
+        absl::StrCat(" is of matrix ", slice.tensor, " of ", tensors.size()));
+  if (slice.buffer < 0 ||
+      slice.buffer >= static_cast<int64_t>(region.buffers.size()))
+    return bad(absl::StrCat(" is for buffer ", slice.buffer, " of ",
+                            region.buffers.size()));
+  const Tensor &tensor = tensors[slice.tensor];
+  const Buffer &buffer = region.buffers[slice.buffer];
+  Place place;
+  place.elements = buffer.elements;
+  place.first = slice.first;
+  place.rowStep = slice.rowStep;
+  place.step = slice.columnStep;
+  if (slice.rows < 0 || slice.columns < 0 ||
+      elementsAt(place, nullptr, slice.rows, slice.columns) < 0)
+    return bad(absl::StrCat(
+        " `", tensor.name, "`: ",
+        outsideText("buffer", place, nullptr, slice.rows, slice.columns)));
+  if (slice.rowEnd > tensor.rows || slice.columnEnd > tensor.columns)
+    return bad(absl::StrCat(" `", tensor.name, "` goes up to [", slice.rowEnd,
+                            ", ", slice.columnEnd, "]: the matrix has ",
+                            tensor.rows, " x ", tensor.columns, " elements"));
+  return absl::OkStatus();
+}
+
+/// Calls `f(buffer element, row, column)`; row is -1 for those beyond the end.
+template <typename Function>
+void forElements(const Slice &slice, int64_t x, int64_t y, Function f) {
+  int64_t row = slice.row.at(x, y), column = slice.column.at(x, y);
+  for (int64_t r = 0; r < slice.rows; ++r)
+    for (int64_t c = 0; c < slice.columns; ++c) {
+      bool inside = row + r >= 0 && row + r < slice.rowEnd && column + c >= 0 &&
+                    column + c < slice.columnEnd;
+      f(slice.first + r * slice.rowStep + c * slice.columnStep,
+        inside ? row + r : -1, column + c);
+    }
+}
+
+} // namespace
+
+float StreamView::element(int64_t index) const {
+  int64_t at = rowLength == elements
+                   ? index * step
+                   : index / rowLength * rowStep + index % rowLength * step;
+  return read(base, type, first + at);
+}
+
+void StreamView::setElement(int64_t index, float value) const {
+  int64_t at = rowLength == elements
+                   ? index * step
+                   : index / rowLength * rowStep + index % rowLength * step;
+  write(base, type, first + at, value);
+}
+
+float StreamView::combined(int64_t index, float incoming,
+                           uint8_t &choice) const {
+  if (in < 0)
+    return element(index);
+  switch (combine) {
+  case Combine::None:
+    return incoming;
+  case Combine::Add:
+    return element(index) + incoming;
+  case Combine::Maximum: {
+    float own = element(index);
+    return incoming > own ? incoming : own;
+  }
+  case Combine::ArgMax:
+    break;
+  }
+  float own = element(index);
+  if (index % 2 == 0) {
+    choice = incoming > own ? 1 : incoming == own ? 2 : 0;
+    return choice == 1 ? incoming : own;
+  }
+  return choice == 2 ? std::min(own, incoming) : choice == 1 ? incoming : own;
+}
+
+uint32_t StreamView::handle(int64_t word, uint32_t incoming,
+                            uint8_t &choice) const {
+  if (!packed) {
+    float value = combined(word, std::bit_cast<float>(incoming), choice);
+    if (store)
+      setElement(word, value);
+    return std::bit_cast<uint32_t>(value);
+  }
+  uint32_t result = 0;
+  for (int64_t half = 0; half < 2 && 2 * word + half < elements; ++half) {
+    float value = combined(
+        2 * word + half, f16ToF32(static_cast<uint16_t>(incoming >> 16 * half)),
+        choice);
+    if (store)
+      setElement(2 * word + half, value);
+    result |= uint32_t(f32ToF16(value)) << 16 * half;
+  }
+  return result;
+}
+
+absl::StatusOr<PeArray> PeArray::create(const FabricProgram &program,
+                                        const FabricLimits &limits,
+                                        absl::Span<const uint8_t> weights) {
+  PeArray array;
+  array.source = &program;
+  absl::StatusOr<Mesh> mesh = Mesh::of(program);
+  if (!mesh.ok())
+    return mesh.status();
+  absl::StatusOr<CodeLists> codes = CodeLists::of(program, *mesh, limits);
+  if (!codes.ok())
+    return codes.status();
+  array.shape = std::make_shared<const Mesh>(*std::move(mesh));
+  array.lists = std::make_shared<const CodeLists>(*std::move(codes));
+  int64_t words = 0;
+  for (int64_t pe = 0; pe < array.pes(); ++pe) {
+    array.memoryAt.push_back(words);
+    words += array.lists->memoryBytes(pe) / 4;
+  }
+  array.memory.assign(words, 0);
+  array.registers.assign(array.pes() * registerCount, 0);
+  array.cores.resize(array.pes());
+  for (const Region &region : program.regions) {
+    for (const Slice &slice : region.inputs)
+      if (absl::Status status =
+              checkSlice(region, slice, program.inputs, "inputs");
+          !status.ok())
+        return status;
+    for (const Slice &slice : region.outputs)
+      if (absl::Status status =
+              checkSlice(region, slice, program.outputs, "outputs");
+          !status.ok())
+        return status;
+  }
+  if (absl::Status status = array.loadWeights(weights); !status.ok())
+    return status;
+  return array;
+}
+
+absl::Status PeArray::loadWeights(absl::Span<const uint8_t> weights) {
+  weightBytes = weights;
+  for (const Tensor &tensor : source->weights) {
+    // Far below any overflow: what a section can hold.
+    constexpr int64_t most = int64_t(1) << 40;
+    bool isSound = tensor.rows >= 1 && tensor.columns >= 1 &&
+                   tensor.rowStride >= 0 && tensor.columnStride >= 0 &&
+                   tensor.rows < most && tensor.columns < most &&
+                   tensor.rowStride < most && tensor.columnStride < most;
+    long double end =
+        isSound ? tensor.offset +
+                      ((tensor.rows - 1.0L) * tensor.rowStride +
+                       (tensor.columns - 1.0L) * tensor.columnStride + 1) *
+                          elementBytes(tensor.type)
+                : 0;
+    if (!isSound || end > weights.size())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "matrix `", tensor.name, "` of ", tensor.rows, " x ", tensor.columns,
+          " elements at byte ", tensor.offset, " doesn't lie in ",
+          weights.size(), " bytes of weights"));
+  }
+  for (const Region &region : source->regions)
+    for (const Slice &slice : region.weights) {
+      if (absl::Status status =
+              checkSlice(region, slice, source->weights, "weights");
+          !status.ok())
+        return status;
+      const Tensor &tensor = source->weights[slice.tensor];
+      put(region, slice, tensor, weights.data() + tensor.offset);
+    }
+  return absl::OkStatus();
+}
+
+void PeArray::put(const Region &region, const Slice &slice,
+                  const Tensor &tensor, const uint8_t *data) {
+  const Buffer &buffer = region.buffers[slice.buffer];
+  slice.pes.forEach([&](int64_t x, int64_t y) {
+    auto *base = reinterpret_cast<uint8_t *>(
+                     memory.data() + memoryAt[shape->number(region, x, y)]) +
+                 buffer.offset;
+    forElements(slice, x, y, [&](int64_t at, int64_t row, int64_t column) {
+      float value =
+          row < 0 ? 0
+                  : read(data, tensor.type,
+                         row * tensor.rowStride + column * tensor.columnStride);
+      write(base, buffer.type, at, value);
+    });
+  });
+}
+
+void PeArray::reset() {
+  std::fill(memory.begin(), memory.end(), 0);
+  std::fill(registers.begin(), registers.end(), 0);
+  for (const Region &region : source->regions)
+    for (const Slice &slice : region.weights) {
+      const Tensor &tensor = source->weights[slice.tensor];
+      put(region, slice, tensor, weightBytes.data() + tensor.offset);
+    }
+}
+
+void PeArray::setRegister(int32_t index, int32_t value) {
+  for (int64_t pe = 0; pe < pes(); ++pe)
+    registers[pe * registerCount + index] = value;
+}
+
+absl::Status PeArray::begin(const HostTensors &inputs) {
+  if (inputs.size() != source->inputs.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program takes ", source->inputs.size(),
+                     " inputs, given are ", inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor &tensor = source->inputs[i];
+    if (static_cast<int64_t>(inputs[i].size()) != tensor.rows * tensor.columns)
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input `", tensor.name, "` has ", tensor.rows, " x ", tensor.columns,
+          " elements, given are ", inputs[i].size()));
+  }
+  for (const Region &region : source->regions)
+    for (const Slice &slice : region.inputs) {
+      Tensor dense = source->inputs[slice.tensor];
+      dense.type = ElementType::Float32;
+      dense.rowStride = dense.columns;
+      dense.columnStride = 1;
+      put(region, slice, dense,
+          reinterpret_cast<const uint8_t *>(inputs[slice.tensor].data()));
+    }
+  for (int64_t pe = 0; pe < pes(); ++pe) {
+    cores[pe] = {};
+    cores[pe].code = &lists->of(pe);
+  }
+  return absl::OkStatus();
+}
+
+HostTensors PeArray::outputs() const {
+  HostTensors result;
+  for (const Tensor &tensor : source->outputs)
+    result.emplace_back(tensor.rows * tensor.columns);
+  for (const Region &region : source->regions)
+    for (const Slice &slice : region.outputs) {
+      const Buffer &buffer = region.buffers[slice.buffer];
+      int64_t columns = source->outputs[slice.tensor].columns;
+      slice.pes.forEach([&](int64_t x, int64_t y) {
+        auto *base =
+            reinterpret_cast<const uint8_t *>(
+                memory.data() + memoryAt[shape->number(region, x, y)]) +
+            buffer.offset;
+        forElements(slice, x, y, [&](int64_t at, int64_t row, int64_t column) {
+          if (row >= 0)
+            result[slice.tensor][row * columns + column] =
+                read(base, buffer.type, at);
+        });
+      });
+    }
+  return result;
+}
+
+PeView PeArray::view(int64_t pe, const Step &step) {
+  const Region &region = source->regions[step.region];
+  int64_t local = pe - shape->number(region, 0, 0);
+  int64_t columns = source->wafers[region.wafer].columns;
+  // Columns before the region's corner count as the end of the row above.
+  auto y = static_cast<int32_t>(local / columns);
+  return {reinterpret_cast<uint8_t *>(memory.data() + memoryAt[pe]),
+          registers.data() + pe * registerCount,
+          static_cast<int32_t>(local - y * columns), y};
+}
+
+const Step *PeArray::next(int64_t pe) {
+  Core &core = cores[pe];
+  const std::vector<const Step *> &steps = core.code->steps;
+  while (core.next < static_cast<int64_t>(steps.size())) {
+    const Step *step = steps[core.next];
+    if (step->guard < 0 || registers[pe * registerCount + step->guard] != 0)
+      return step;
+    ++core.next;
+  }
+  return nullptr;
+}
+
+void PeArray::control(Core &core, const Step &step, const PeView &pe) {
+  const Instruction &item = *step.source;
+  int32_t partner = core.code->partner[core.next];
+  if (item.opcode == Opcode::Loop) {
+    auto count = static_cast<int32_t>(
+        std::min<int64_t>(valueOf(item.n, pe.registers), INT32_MAX));
+    if (count == 0) {
+      core.next = partner + 1;
+      return;
+    }
+    pe.registers[item.target] = 0;
+    core.loops[core.depth++] = {++core.next, count};
+    return;
+  }
+  auto &loop = core.loops[core.depth - 1];
+  if (--loop.left == 0) {
+    --core.depth;
+    ++core.next;
+    return;
+  }
+  ++pe.registers[core.code->steps[partner]->source->target];
+  core.next = loop.begin;
+}
+
+absl::Status PeArray::runLocal(int64_t pe, const Step &step) {
+  Core &core = cores[pe];
+  PeView where = view(pe, step);
+  if (step.opcode == Opcode::Loop || step.opcode == Opcode::EndLoop) {
+    control(core, step, where);
+    return absl::OkStatus();
+  }
+  absl::Status status = executor.run(step, where);
+  if (!status.ok())
+    return explain(pe, status);
+  ++core.next;
+  return absl::OkStatus();
+}
+
+absl::Status PeArray::openStream(int64_t pe, const Step &step,
+                                 StreamView &stream) {
+  const Instruction &item = *step.source;
+  PeView where = view(pe, step);
+  int64_t rows = valueOf(item.rows, where.registers);
+  int64_t n = valueOf(item.n, where.registers);
+  int64_t first = 0;
+  if (step.dst.elements >= 0) {
+    first = elementsAt(step.dst, where.registers, rows, n);
+    if (first < 0)
+      return explain(pe, absl::OutOfRangeError(outsideText(
+                             "dst", step.dst, where.registers, rows, n)));
+  }
+  if (rows > INT32_MAX || n > INT32_MAX || rows * n > INT32_MAX)
+    return explain(pe, absl::OutOfRangeError(absl::StrCat(
+                           "handles ", rows, " x ", n, " elements at once")));
+  stream.base = where.memory + step.dst.offset;
+  stream.type = step.dst.type;
+  stream.packed = item.packed;
+  stream.store = item.store;
+  stream.combine = item.combine;
+  stream.first = first;
+  stream.rowStep = step.dst.rowStep;
+  stream.step = step.dst.step;
+  stream.rowLength = rows == 1 ? rows * n : n;
+  stream.elements = rows * n;
+  stream.words = item.packed ? (rows * n + 1) / 2 : rows * n;
+  stream.in = item.in;
+  stream.out = item.out;
+  return absl::OkStatus();
+}
+
+std::string PeArray::instructionText(int64_t pe) const {
+  const Core &core = cores[pe];
+  const Step &step = *core.code->steps[core.next];
+  const Region &region = source->regions[step.region];
+  return absl::StrCat(shape->text(pe), " (region `", region.name,
+                      "`), instruction ", core.next, " (",
+                      opcodeName(step.opcode), ")");
+}
+
+absl::Status PeArray::explain(int64_t pe, const absl::Status &status) const {
+  return absl::Status(
+      status.code(), absl::StrCat(instructionText(pe), ": ", status.message()));
+}
+
+} // namespace sol::fabric
