@@ -197,3 +197,15 @@ func.func @kept(%x: tensor<4x32xf16>, %q: tensor<16x1x16xui8>, %s: tensor<16xf16
   %3 = "onnx.ScatterND"(%2, %i, %2) {reduction = "add"} : (tensor<4x16xf16>, tensor<4x1xi64>, tensor<4x16xf16>) -> tensor<4x16xf16>
   return %3 : tensor<4x16xf16>
 }
+
+// -----
+
+// What nothing computes is left for verify-nn to refuse, in the model's types.
+// CHECK-LABEL: func.func @uncomputed
+func.func @uncomputed(%x: tensor<3x3xf16>) -> tensor<f16> {
+  // CHECK: %[[ROUNDED:.*]] = "onnx.Cast"({{.*}}) {to = 10 : i64}
+  // CHECK: "onnx.Det"(%[[ROUNDED]]) : (tensor<3x3xf16>) -> tensor<f16>
+  %0 = "onnx.Neg"(%x) : (tensor<3x3xf16>) -> tensor<3x3xf16>
+  %1 = "onnx.Det"(%0) : (tensor<3x3xf16>) -> tensor<f16>
+  return %1 : tensor<f16>
+}

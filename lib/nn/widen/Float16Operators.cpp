@@ -8,6 +8,7 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/onnx/OnnxSchema.h"
+#include "lib/support/NodeText.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -133,7 +134,9 @@ Float16Kind float16KindOf(Operation *op) {
   if (isa<LinearOp, RmsNormOp, RotaryOp, AttentionOp, GateOp>(op))
     return Float16Kind::Compute;
   const onnx::OpSchema *schema = onnx::findSchema(op->getName());
-  if (!schema || op->getNumRegions())
+  // What nothing computes is refused later, by the types that the model has.
+  if (!schema || op->getNumRegions() ||
+      !isComputed(op->getName().getStringRef()))
     return Float16Kind::Keep;
   StringRef name = op->getName().stripDialect();
   if (meansTheType(op, name) || !acceptsFloat32(op, *schema))
