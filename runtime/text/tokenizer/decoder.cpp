@@ -2,6 +2,7 @@
 // Stages come in two moods: before a joining step each piece is a token, behind
 // it the pieces make up one text.
 #include "runtime/text/tokenizer/decoder.h"
+#include "runtime/text/tokenizer/sequence.h"
 
 #include "absl/strings/str_cat.h"
 #include "runtime/text/unicode/byte_level.h"
@@ -287,18 +288,10 @@ absl::Status Decoder::readInto(const Field &field, int depth, bool &joined) {
     return readReplace(field, joined);
   if (*type == "Strip")
     return readStrip(field, joined);
-  if (*type == "Sequence") {
-    if (depth >= maxNesting)
-      return field.error("nests too deeply");
-    Field list = field.member("decoders");
-    if (absl::Status status = list.expectArray(); !status.ok())
-      return status;
-    for (size_t i = 0; i < list.size(); ++i)
-      if (absl::Status status = readInto(list.element(i), depth + 1, joined);
-          !status.ok())
-        return status;
-    return absl::OkStatus();
-  }
+  if (*type == "Sequence")
+    return readSequence(field, "decoders", depth, [&](const Field &element) {
+      return readInto(element, depth + 1, joined);
+    });
   return absl::UnimplementedError(absl::StrCat(
       "field `", field.path(), ".type`: decoder `", std::string(*type),
       "` isn't supported (ByteLevel, ByteFallback, Fuse, Replace, Strip and "

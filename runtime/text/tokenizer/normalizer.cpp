@@ -2,6 +2,7 @@
 // Unicode forms come from utf8proc; the rest is small enough to be written
 // here.
 #include "runtime/text/tokenizer/normalizer.h"
+#include "runtime/text/tokenizer/sequence.h"
 
 #include "absl/strings/str_cat.h"
 #include "runtime/text/unicode/byte_level.h"
@@ -160,20 +161,17 @@ Made readStrip(const Field &field) {
   return std::make_unique<StripSpace>(*left, *right);
 }
 
-Made readSequence(const Field &field, int depth) {
-  if (depth >= maxNesting)
-    return field.error("nests too deeply");
-  Field list = field.member("normalizers");
-  if (absl::Status status = list.expectArray(); !status.ok())
-    return status;
+Made readParts(const Field &field, int depth) {
   auto sequence = std::make_unique<NormalizerSequence>();
-  for (size_t i = 0; i < list.size(); ++i) {
-    Made part = readNormalizer(list.element(i), depth + 1);
-    if (!part.ok())
-      return part.status();
-    if (*part)
+  auto readPart = [&](const Field &element) {
+    Made part = readNormalizer(element, depth + 1);
+    if (part.ok() && *part)
       sequence->parts.push_back(*std::move(part));
-  }
+    return part.status();
+  };
+  if (absl::Status status = readSequence(field, "normalizers", depth, readPart);
+      !status.ok())
+    return status;
   return sequence;
 }
 
@@ -207,7 +205,7 @@ absl::StatusOr<std::unique_ptr<Normalizer>> readNormalizer(const Field &field,
   if (*type == "ByteLevel")
     return std::make_unique<BytesToCharacters>();
   if (*type == "Sequence")
-    return readSequence(field, depth);
+    return readParts(field, depth);
   if (*type == "Prepend") {
     absl::StatusOr<std::string_view> content = field.member("prepend").string();
     if (!content.ok())

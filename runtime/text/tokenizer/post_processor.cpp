@@ -2,6 +2,7 @@
 // Offsets and type ids are of no use here, so every kind reduces to fixed ids
 // around the text's own.
 #include "runtime/text/tokenizer/post_processor.h"
+#include "runtime/text/tokenizer/sequence.h"
 
 #include "absl/strings/str_cat.h"
 #include "runtime/text/tokenizer/vocabulary.h"
@@ -36,15 +37,12 @@ absl::Status PostProcessor::readInto(const Field &field, int depth) {
   if (*type == "RobertaProcessing" || *type == "BertProcessing")
     return readPair(field);
   if (*type == "Sequence") {
-    if (depth >= maxNesting)
-      return field.error("nests too deeply");
-    Field list = field.member("processors");
-    if (absl::Status status = list.expectArray(); !status.ok())
+    absl::Status status =
+        readSequence(field, "processors", depth, [&](const Field &element) {
+          return readInto(element, depth + 1);
+        });
+    if (!status.ok())
       return status;
-    for (size_t i = 0; i < list.size(); ++i)
-      if (absl::Status status = readInto(list.element(i), depth + 1);
-          !status.ok())
-        return status;
     if (steps.size() > maxParts)
       return field.error(absl::StrCat("has more than ", maxParts, " steps"));
     return absl::OkStatus();

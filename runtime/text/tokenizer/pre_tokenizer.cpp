@@ -2,6 +2,7 @@
 // Every kind boils down to: find ranges, then keep, drop or join them by one of
 // five behaviours.
 #include "runtime/text/tokenizer/pre_tokenizer.h"
+#include "runtime/text/tokenizer/sequence.h"
 
 #include "absl/strings/str_cat.h"
 #include "runtime/text/unicode/byte_level.h"
@@ -254,20 +255,18 @@ Made readByteLevel(const Field &field) {
   return std::make_unique<ByteLevel>(*prefix, std::move(words));
 }
 
-Made readSequence(const Field &field, int depth) {
-  if (depth >= maxNesting)
-    return field.error("nests too deeply");
-  Field list = field.member("pretokenizers");
-  if (absl::Status status = list.expectArray(); !status.ok())
-    return status;
+Made readParts(const Field &field, int depth) {
   auto sequence = std::make_unique<PreTokenizerSequence>();
-  for (size_t i = 0; i < list.size(); ++i) {
-    Made part = readPreTokenizer(list.element(i), depth + 1);
-    if (!part.ok())
-      return part.status();
-    if (*part)
+  auto readPart = [&](const Field &element) {
+    Made part = readPreTokenizer(element, depth + 1);
+    if (part.ok() && *part)
       sequence->parts.push_back(*std::move(part));
-  }
+    return part.status();
+  };
+  if (absl::Status status =
+          readSequence(field, "pretokenizers", depth, readPart);
+      !status.ok())
+    return status;
   return sequence;
 }
 
@@ -285,7 +284,7 @@ readPreTokenizer(const Field &field, int depth) {
   if (*type == "Split")
     return readSplit(field);
   if (*type == "Sequence")
-    return readSequence(field, depth);
+    return readParts(field, depth);
   if (*type == "Digits") {
     absl::StatusOr<bool> individual =
         field.member("individual_digits").booleanOr(false);
