@@ -158,6 +158,7 @@ Sharded layerNorm(RegionWriter &writer, const Sharded &x, const Weights &gain,
   int32_t scale = writer.temporary(x.tokens);
   writer.local(Opcode::SumOfSquares, rows, {1, valid}, cell(scale),
                y.operand());
+  writer.releaseRegister(valid);
   writer.allReduce(writer.lines(x.axis), cell(scale), rows, fixed(1),
                    Combine::Add);
   writer.local(Opcode::ReciprocalSquareRoot, rows, fixed(1), cell(scale),

@@ -48,6 +48,15 @@ Sharded RegionWriter::vector(Axis axis, int64_t size, int32_t tokens) {
   return result;
 }
 
+int32_t RegionWriter::newRegister() {
+  if (freeRegisters.empty())
+    return registers++;
+  auto lowest = std::min_element(freeRegisters.begin(), freeRegisters.end());
+  int32_t index = *lowest;
+  freeRegisters.erase(lowest);
+  return index;
+}
+
 void RegionWriter::load(const Weights &weights, Slice slice, int32_t perTurn) {
   for (int32_t tensor : weights) {
     slice.tensor = tensor;

@@ -81,7 +81,9 @@ public:
   void load(const Weights &weights, Slice slice, int32_t perTurn);
 
   /// @name Registers and loops
-  int32_t newRegister() { return registers++; }
+  /// The lowest one that is free; give it back with `releaseRegister`.
+  int32_t newRegister();
+  void releaseRegister(int32_t index) { freeRegisters.push_back(index); }
   int32_t registersUsed() const { return registers; }
   /// Code up to endLoop runs `count` times, with weights of its own each time.
   void beginLoop(int32_t count);
@@ -130,6 +132,7 @@ private:
   int32_t index;
   CollectiveModel &model;
   std::vector<int32_t> free;
+  std::vector<int32_t> freeRegisters;
   int64_t bytes = 0;
   int32_t registers = 0;
   int32_t colours = 0;

@@ -1,0 +1,232 @@
+//===- decoder_test.cpp - a whole decoder on small meshes ----------------===//
+//
+// Token by token and in chunks, against plain loops in float64 that know
+// nothing of meshes.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/sched/kernels/decoder.h"
+
+#include "test/unit/fabric/fabric_fixture.h"
+
+#include <algorithm>
+
+namespace {
+
+using namespace sol;
+using namespace sol::fabric;
+using Row = std::vector<double>;
+
+struct Layer {
+  Matrix attentionGain, query, key, value, queryBias, output;
+  Matrix mlpGain, gate, up, down;
+};
+
+/// Random weights of a decoder, on the fabric and for the plain loops.
+struct Model {
+  DecoderShape shape;
+  Matrix table, frequencies, finalGain;
+  std::vector<Layer> layers;
+};
+
+Model makeModel(FabricFixture &fixture, DecoderShape shape) {
+  const AttentionShape &attention = shape.attention;
+  int64_t inner = int64_t(attention.heads) * attention.headSize;
+  int64_t keys = int64_t(attention.keyHeads) * attention.headSize;
+  Model model{shape,
+              fixture.random(shape.words, shape.width),
+              fixture.random(1, attention.headSize / 2),
+              fixture.random(1, shape.width),
+              {}};
+  for (int32_t i = 0; i < shape.layers; ++i)
+    model.layers.push_back(
+        {fixture.random(1, shape.width), fixture.random(shape.width, inner),
+         fixture.random(shape.width, keys), fixture.random(shape.width, keys),
+         fixture.random(1, inner), fixture.random(inner, shape.width, 0.3f),
+         fixture.random(1, shape.width),
+         fixture.random(shape.width, shape.hidden, 0.5f),
+         fixture.random(shape.width, shape.hidden, 0.5f),
+         fixture.random(shape.hidden, shape.width, 0.3f)});
+  return model;
+}
+
+DecoderWeights addWeights(FabricFixture &fixture, const Model &model) {
+  DecoderWeights weights;
+  weights.table = {fixture.addWeights(model.table)};
+  weights.frequencies = {fixture.addWeights(model.frequencies)};
+  weights.finalGain = {fixture.addWeights(model.finalGain)};
+  for (const Layer &layer : model.layers) {
+    auto add = [&](Weights &list, const Matrix &matrix) {
+      list.push_back(fixture.addWeights(matrix));
+    };
+    add(weights.attentionGain, layer.attentionGain);
+    add(weights.attention.query, layer.query);
+    add(weights.attention.key, layer.key);
+    add(weights.attention.value, layer.value);
+    add(weights.attention.queryBias, layer.queryBias);
+    add(weights.attention.output, layer.output);
+    add(weights.mlpGain, layer.mlpGain);
+    add(weights.gate, layer.gate);
+    add(weights.up, layer.up);
+    add(weights.down, layer.down);
+  }
+  return weights;
+}
+
+Row times(const Row &x, const Matrix &matrix) {
+  Row y(matrix.columns);
+  for (int64_t k = 0; k < matrix.rows; ++k)
+    for (int64_t n = 0; n < matrix.columns; ++n)
+      y[n] += x[k] * matrix.at(k, n);
+  return y;
+}
+
+Row normed(const Row &x, const Matrix &gain, double epsilon) {
+  double squares = 0;
+  for (double value : x)
+    squares += value * value / static_cast<double>(x.size());
+  Row y;
+  for (size_t i = 0; i < x.size(); ++i)
+    y.push_back(x[i] / std::sqrt(squares + epsilon) * gain.values[i]);
+  return y;
+}
+
+/// The decoder in plain loops, a token at a time.
+class Reference {
+public:
+  explicit Reference(const Model &model)
+      : model(model), keys(model.layers.size()), values(model.layers.size()) {}
+
+  Row step(int64_t token) {
+    int64_t width = model.shape.width;
+    Row x;
+    for (int64_t i = 0; i < width; ++i)
+      x.push_back(model.table.at(token, i));
+    for (size_t l = 0; l < model.layers.size(); ++l) {
+      const Layer &layer = model.layers[l];
+      Row added = attention(l, normed(x, layer.attentionGain, 1e-5));
+      for (int64_t i = 0; i < width; ++i)
+        x[i] += added[i];
+      Row y = normed(x, layer.mlpGain, 1e-5);
+      Row gate = times(y, layer.gate), up = times(y, layer.up);
+      for (size_t i = 0; i < gate.size(); ++i)
+        gate[i] *= up[i] / (1 + std::exp(-gate[i]));
+      added = times(gate, layer.down);
+      for (int64_t i = 0; i < width; ++i)
+        x[i] += added[i];
+    }
+    x = normed(x, model.finalGain, 1e-5);
+    Row logits(model.table.rows);
+    for (int64_t v = 0; v < model.table.rows; ++v)
+      for (int64_t i = 0; i < width; ++i)
+        logits[v] += x[i] * model.table.at(v, i);
+    ++position;
+    return logits;
+  }
+
+private:
+  void rotate(Row &x, int64_t heads) const {
+    int64_t half = model.shape.attention.headSize / 2;
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t i = 0; i < half; ++i) {
+        double angle = double(position) * model.frequencies.values[i];
+        double &a = x[head * 2 * half + i], &b = x[head * 2 * half + half + i];
+        double turned = a * std::cos(angle) - b * std::sin(angle);
+        b = b * std::cos(angle) + a * std::sin(angle);
+        a = turned;
+      }
+  }
+
+  Row attention(size_t l, const Row &x) {
+    const AttentionShape &shape = model.shape.attention;
+    const Layer &layer = model.layers[l];
+    Row query = times(x, layer.query), key = times(x, layer.key);
+    for (size_t i = 0; i < query.size(); ++i)
+      query[i] += layer.queryBias.values[i];
+    rotate(query, shape.heads);
+    rotate(key, shape.keyHeads);
+    keys[l].push_back(key);
+    values[l].push_back(times(x, layer.value));
+    Row result(query.size());
+    for (int64_t head = 0; head < shape.heads; ++head) {
+      int64_t own = head / (shape.heads / shape.keyHeads) * shape.headSize;
+      Row weights;
+      double sum = 0;
+      for (const Row &past : keys[l]) {
+        double score = 0;
+        for (int64_t i = 0; i < shape.headSize; ++i)
+          score += query[head * shape.headSize + i] * past[own + i];
+        weights.push_back(std::exp(score * shape.scale));
+        sum += weights.back();
+      }
+      for (size_t p = 0; p < weights.size(); ++p)
+        for (int64_t i = 0; i < shape.headSize; ++i)
+          result[head * shape.headSize + i] +=
+              weights[p] / sum * values[l][p][own + i];
+    }
+    return times(result, layer.output);
+  }
+
+  const Model &model;
+  int64_t position = 0;
+  std::vector<std::vector<Row>> keys, values;
+};
+
+struct Case {
+  int32_t columns, rows, heads, keyHeads, headSize, tokens;
+};
+
+class Decoder : public testing::TestWithParam<Case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Fabric, Decoder,
+    testing::Values(Case{4, 4, 4, 2, 8, 1}, Case{8, 8, 6, 3, 8, 1},
+                    Case{5, 3, 4, 4, 6, 1}, Case{3, 5, 4, 4, 6, 1},
+                    Case{2, 2, 9, 3, 4, 1}, Case{16, 4, 4, 1, 8, 1},
+                    Case{1, 1, 2, 1, 4, 1}, Case{4, 4, 4, 2, 8, 3},
+                    Case{3, 5, 8, 4, 6, 4}, Case{8, 2, 6, 3, 10, 2}));
+
+TEST_P(Decoder, severalTokens) {
+  Case size = GetParam();
+  FabricFixture fixture(size.columns, size.rows);
+  DecoderShape shape;
+  shape.attention = {size.heads,
+                     size.keyHeads,
+                     size.headSize,
+                     12,
+                     1 / std::sqrt(float(size.headSize)),
+                     0,
+                     true};
+  shape.layers = 2;
+  shape.width = 22;
+  shape.hidden = 29;
+  shape.words = 47;
+  shape.tokens = size.tokens;
+  Model model = makeModel(fixture, shape);
+  writeDecoder(*fixture.writer, fixture.program, shape,
+               addWeights(fixture, model));
+  EXPECT_LE(fixture.writer->registersUsed(), registerCount);
+  EXPECT_LE(fixture.writer->coloursUsed(), 24);
+  auto fabric =
+      FunctionalFabric::create(fixture.program, FabricLimits{}, fixture.bytes);
+  ASSERT_TRUE(fabric.ok()) << fabric.status();
+  Reference reference(model);
+  std::vector<float> tokens;
+  for (int32_t t = 0; t < size.tokens; ++t)
+    tokens.push_back(float((7 * t + 3) % 47));
+  for (int32_t step = 0; step < 12 / size.tokens; ++step) {
+    absl::StatusOr<HostTensors> result = (*fabric)->step({tokens});
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (int32_t t = 0; t < size.tokens; ++t) {
+      Row expected = reference.step(int64_t(tokens[t]));
+      std::vector<float> found((*result)[0].begin() + t * 47,
+                               (*result)[0].begin() + (t + 1) * 47);
+      EXPECT_LT(difference(found, expected), 1e-4) << "step " << step;
+      auto best = std::max_element(expected.begin(), expected.end());
+      EXPECT_EQ((*result)[1][t], best - expected.begin());
+      // The next step begins with what this one chose.
+      tokens[t] = (*result)[1][t];
+    }
+  }
+}
+
+} // namespace
