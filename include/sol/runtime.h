@@ -95,6 +95,14 @@ SOL_EXPORT sol_port sol_plan_input(const sol_plan *plan, size_t function,
 SOL_EXPORT sol_port sol_plan_output(const sol_plan *plan, size_t function,
                                     size_t index);
 
+/**
+ * The size that a port's text stands for (`2*past + step`) when the symbol
+ * `names[i]` is `values[i]`, for i below `count`; -1 if another symbol occurs in
+ * it, or if it is no size.
+ */
+SOL_EXPORT int64_t sol_size_value(const char *text, const char *const *names,
+                                  const int64_t *values, size_t count);
+
 /** An output that feeds an input of another function: an encoder's states. */
 typedef struct sol_link {
   size_t from_function;

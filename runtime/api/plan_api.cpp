@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/api/handles.h"
+#include "runtime/session/size_expression.h"
 #include "sol/version.h"
 
 #include "absl/strings/str_join.h"
@@ -102,6 +103,15 @@ sol_port sol_plan_input(const sol_plan *plan, size_t function, size_t index) {
 }
 sol_port sol_plan_output(const sol_plan *plan, size_t function, size_t index) {
   return portOf(plan->outputs[function][index]);
+}
+
+int64_t sol_size_value(const char *text, const char *const *names,
+                       const int64_t *values, size_t count) {
+  SizeBindings bindings;
+  for (size_t i = 0; i < count; ++i)
+    bindings[names[i]] = values[i];
+  std::optional<int64_t> size = evaluateSize(text, bindings);
+  return size && *size >= 0 ? *size : -1;
 }
 
 size_t sol_plan_link_count(const sol_plan *plan) {

@@ -2,6 +2,7 @@
 import re
 import subprocess
 
+import numpy as np
 import pytest
 
 from conftest import MODELS
@@ -47,3 +48,15 @@ def test_install(build_folder, tmp_path):
     program.compile_model(tmp_path / "sol/bin", GRAPH, plan)
     program.run_data_set(tmp_path / "sol/bin", plan, GRAPH.parent / "test_data_set_0", tmp_path / "outputs")
     assert (tmp_path / "sol/include/sol/runtime.h").is_file() and (tmp_path / "sol/share/doc/sol/LICENSE").is_file()
+
+
+def test_random_inputs(tools, tmp_path):
+    """Symbols decide every size, formulas over them too; a symbol that is left out is named."""
+    plan = tmp_path / "plan.bin"
+    program.compile_model(tools, GRAPH, plan)
+    sizes = ["--dim", "batch_size=2", "--dim", "sequence_length=3"]
+    command = [tools / "sol-run", plan, "--quiet", "--random-inputs", *sizes]
+    program.succeed([*command, "--dim", "past_sequence_length=4", "--outputs", tmp_path / "out"])
+    assert np.load(tmp_path / "out/present.0.key.npy").shape == (2, 2, 7, 16)
+    outcome = program.run([*command, "--outputs", tmp_path / "none"])
+    assert outcome.status == 1 and "`past_sequence_length" in outcome.stderr and not (tmp_path / "none").exists()

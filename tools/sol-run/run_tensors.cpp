@@ -97,9 +97,22 @@ void readNamed(const std::string &text, InputSet &inputs) {
   inputs.tensors.push_back(std::move(value));
 }
 
-std::map<std::string, int64_t>
-parseDimensions(const std::vector<std::string> &texts) {
-  std::map<std::string, int64_t> sizes;
+/// Named sizes, as the runtime takes them.
+struct Dimensions {
+  std::vector<std::string> names;
+  std::vector<int64_t> values;
+
+  /// The value of a port's size, or -1.
+  int64_t valueOf(const char *text) const {
+    std::vector<const char *> symbols;
+    for (const std::string &name : names)
+      symbols.push_back(name.c_str());
+    return sol_size_value(text, symbols.data(), values.data(), values.size());
+  }
+};
+
+Dimensions parseDimensions(const std::vector<std::string> &texts) {
+  Dimensions dimensions;
   for (const std::string &text : texts) {
     size_t equals = text.rfind('=');
     char *end = nullptr;
@@ -108,9 +121,10 @@ parseDimensions(const std::vector<std::string> &texts) {
                          : std::strtoll(text.c_str() + equals + 1, &end, 10);
     if (size < 0 || *end)
       throw Failure("--dim " + text + ": is not NAME=SIZE");
-    sizes[text.substr(0, equals)] = size;
+    dimensions.names.push_back(text.substr(0, equals));
+    dimensions.values.push_back(size);
   }
-  return sizes;
+  return dimensions;
 }
 
 /// Random values that suit most models: floats in [-1, 1), small integers.
@@ -138,7 +152,7 @@ void fillRandom(TensorValue &value, std::mt19937_64 &random) {
 
 void makeRandom(const OpenPlan &plan, const RunOptions &options,
                 InputSet &inputs) {
-  std::map<std::string, int64_t> sizes = parseDimensions(options.dimensions);
+  Dimensions dimensions = parseDimensions(options.dimensions);
   std::mt19937_64 random(options.seed);
   for (size_t i = 0; i < sol_plan_input_count(plan.plan, plan.function); ++i) {
     sol_port port = sol_plan_input(plan.plan, plan.function, i);
@@ -146,15 +160,13 @@ void makeRandom(const OpenPlan &plan, const RunOptions &options,
     value.name = port.name;
     value.type = port.type;
     for (int32_t axis = 0; axis < port.rank; ++axis) {
-      std::string text = port.sizes[axis];
-      auto named = sizes.find(text);
-      if (named != sizes.end())
-        value.sizes.push_back(named->second);
-      else if (std::isdigit(static_cast<unsigned char>(text[0])))
-        value.sizes.push_back(std::stoll(text));
-      else
-        throw Failure("input `" + value.name + "` has size `" + text +
-                      "`: give it with --dim '" + text + "=N'");
+      int64_t size = dimensions.valueOf(port.sizes[axis]);
+      if (size < 0)
+        throw Failure("input `" + value.name + "` has size `" +
+                      port.sizes[axis] +
+                      "`, which the given sizes don't decide: give its symbols "
+                      "with --dim NAME=SIZE");
+      value.sizes.push_back(size);
     }
     int64_t bytes = bytesFor(value.type, value.sizes);
     if (port.rank < 0 || bytes < 0)
