@@ -11,9 +11,12 @@
 
 namespace sol::nn::recognize {
 
-/// Adds the patterns that turn onnx.Attention, MultiHeadAttention and
-/// GroupQueryAttention into nn operators.
+/// Adds the patterns that turn onnx.Attention and the attentions of
+/// com.microsoft into nn operators.
 void populateAttentionOperators(mlir::RewritePatternSet &patterns);
+
+/// The part of them for com.microsoft's MultiHeadAttention and Attention.
+void populateMicrosoftAttention(mlir::RewritePatternSet &patterns);
 
 } // namespace sol::nn::recognize
 

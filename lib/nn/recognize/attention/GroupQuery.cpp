@@ -36,8 +36,10 @@ enum Operand : unsigned {
 static StringRef whyOutOfReach(Operation *op) {
   if (op->getNumOperands() > Sinks + 1)
     return "it has quantized caches";
-  if (intAttr(op, "smooth_softmax", 0) > 0)
-    return "it smooths its softmax";
+  if (intAttr(op, "causal", 1) == 0)
+    return "it isn't causal";
+  if (intAttr(op, "smooth_softmax", 0) > 0 && operandOrNull(op, Sinks))
+    return "it has sinks and smooths its softmax besides";
   if (intAttr(op, "sliding_window_cache", 0) != 0)
     return "its cache keeps a window only";
   if (resultOrNull(op, 3))
@@ -204,6 +206,14 @@ static Value createAngles(const GroupQuery &group, Value table, Value offsets,
   return rows;
 }
 
+static Value createZeros(OpBuilder &builder, Location loc, int64_t count,
+                         FloatType element) {
+  auto type = RankedTensorType::get({count}, element);
+  auto zeros = DenseElementsAttr::get(
+      type, Attribute(builder.getFloatAttr(element, 0.0)));
+  return ConstantOp::create(builder, loc, type, cast<ElementsAttr>(zeros));
+}
+
 AttentionParts createStep(const GroupQuery &group, Value offsets,
                           SharedAcrossLayers &shared, OpBuilder &builder) {
   Location loc = group.op->getLoc();
@@ -240,6 +250,11 @@ AttentionParts createStep(const GroupQuery &group, Value offsets,
   parts.mask.value = operandOrNull(group.op, Bias);
   parts.mask.maskedRows = "zero";
   parts.sinks = operandOrNull(group.op, Sinks);
+  // One more summand of exp(0) is a sink of 0.
+  if (intAttr(group.op, "smooth_softmax", 0) > 0)
+    parts.sinks = createZeros(
+        builder, loc, group.heads,
+        cast<FloatType>(getElementTypeOrSelf(group.op->getOperand(Query))));
   parts.scale = group.scale;
   parts.softcap = group.softcap;
   return parts;
