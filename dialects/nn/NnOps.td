@@ -99,6 +99,21 @@ def Nn_CacheAppendOp : Nn_Op<"cache_append"> {
   let assemblyFormat = "$cache `,` $step (`,` $offsets^)? attr-dict `:` functional-type(operands, results)";
 }
 
+def Nn_CacheFillOp : Nn_Op<"cache_fill"> {
+  let summary = "make a cache hold one tensor and nothing else";
+  let description = [{
+    `tensor` is batch x heads x length x head size. What the cache held is
+    forgotten; the result is the same cache, which holds `tensor`, and `cache` must
+    not be used after it. The first run of a decoder fills its caches so: those of
+    its own tokens, and those of the encoder's states, which later runs only read.
+
+    Example: `%c1 = nn.cache_fill %c0, %k : (!nn.cache<…>, tensor<…>) -> !nn.cache<…>`
+  }];
+  let arguments = (ins Nn_CacheType:$cache, AnyRankedTensor:$tensor);
+  let results = (outs Nn_CacheType:$result);
+  let assemblyFormat = "$cache `,` $tensor attr-dict `:` functional-type(operands, results)";
+}
+
 def Nn_CacheLengthOp : Nn_Op<"cache_length", [Pure]> {
   let summary = "number of positions a cache holds";
   let description = [{

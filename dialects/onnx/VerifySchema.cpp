@@ -8,6 +8,8 @@
 
 #include "dialects/onnx/OnnxDialect.h"
 
+#include "mlir/IR/BuiltinDialect.h"
+
 using namespace mlir;
 
 namespace sol::onnx {
@@ -37,6 +39,9 @@ LogicalResult checkValue(const OpSchema &schema, const ValueSchema &value,
       return error() << kind << " `" << value.name << "` is missing";
     return success();
   }
+  // Control flow passes on what other dialects define, such as state.
+  if (value.arity == Arity::Mixed && !isa<BuiltinDialect>(type.getDialect()))
+    return success();
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
     return error() << kind << " `" << value.name << "` has type " << type

@@ -103,7 +103,10 @@ SOL_EXPORT sol_port sol_plan_output(const sol_plan *plan, size_t function,
 SOL_EXPORT int64_t sol_size_value(const char *text, const char *const *names,
                                   const int64_t *values, size_t count);
 
-/** An output that feeds an input of another function: an encoder's states. */
+/**
+ * An output that feeds an input of another function: an encoder's states, or a
+ * past of a function that goes on where another has begun.
+ */
 typedef struct sol_link {
   size_t from_function;
   size_t from_output;
@@ -174,7 +177,8 @@ sol_session_run(sol_session *session, const sol_tensor *inputs,
  * Puts tokens behind those that the session holds and computes their logits:
  * `logits` becomes a float32 tensor of (positions, vocabulary), for the last
  * positions that the model gives logits of; valid until the next call. The
- * session keeps the caches. Fails beyond the plan's context.
+ * session keeps the caches. Where another function begins for this one (see
+ * sol_plan_link), the first tokens go there. Fails beyond the plan's context.
  */
 SOL_EXPORT sol_status *sol_session_feed(sol_session *session,
                                         const int64_t *tokens, size_t count,

@@ -30,9 +30,44 @@ bool isDecoder(func::FuncOp func) {
   return false;
 }
 
+bool isPast(func::FuncOp func, unsigned argument) {
+  return textOf(func.getArgAttr(argument, "nn.role")) == "past";
+}
+
+/// Whether some past of `func` is given by none of its own results: it can't
+/// begin a text.
+bool goesOnOnly(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (isPast(func, i) && func.getArgAttr(i, "nn.fixed") &&
+        !func.getArgAttr(i, "nn.fed_by"))
+      return true;
+  return false;
+}
+
+/// Whether `func` gives logits without a past.
+bool begins(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (isPast(func, i))
+      return false;
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (textOf(func.getResultAttr(i, "nn.role")) == "logits")
+      return true;
+  return false;
+}
+
+/// Whether exporters' names say that the one is the other's next value.
+bool isPresentOf(StringRef present, StringRef past) {
+  return past.consume_front("past_key_values.") &&
+         (present.consume_front("present.") ||
+          present.consume_front("present_key_values.")) &&
+         present == past;
+}
+
 /// Whether values of type `from` may be given where `to` is wanted: sizes that
 /// are known on both sides are equal.
 bool fits(Type from, Type to) {
+  if (auto cache = dyn_cast<nn::CacheType>(to))
+    to = cache.getTensor();
   auto given = dyn_cast<RankedTensorType>(from);
   auto wanted = dyn_cast<RankedTensorType>(to);
   if (!given || !wanted || given.getElementType() != wanted.getElementType() ||
@@ -67,10 +102,60 @@ public:
       for (unsigned input = 0; input < func.getNumArguments(); ++input)
         if (takesStates(func, input))
           addLink(static_cast<int>(to), static_cast<int>(input), links);
+    for (auto [to, func] : llvm::enumerate(functions))
+      if (goesOnOnly(func))
+        addBeginning(static_cast<int>(to), links);
     return links;
   }
 
 private:
+  /// The presents of `from` for all pasts of `to`; empty if one is missing.
+  std::vector<FunctionLink> beginningOf(int to, int from) {
+    std::vector<FunctionLink> links;
+    func::FuncOp target = functions[to], source = functions[from];
+    for (unsigned input = 0; input < target.getNumArguments(); ++input) {
+      if (!isPast(target, input))
+        continue;
+      StringRef past =
+          textOf(target.getArgAttr(input, nn::NnDialect::nameAttr));
+      size_t before = links.size();
+      for (unsigned output = 0; output < source.getNumResults(); ++output) {
+        StringRef present =
+            textOf(source.getResultAttr(output, nn::NnDialect::nameAttr));
+        if (links.size() == before && isPresentOf(present, past) &&
+            fits(source.getResultTypes()[output],
+                 target.getArgumentTypes()[input]))
+          links.push_back(
+              {from, static_cast<int>(output), to, static_cast<int>(input)});
+      }
+      if (links.size() == before)
+        return {};
+    }
+    return links;
+  }
+
+  void addBeginning(int to, std::vector<FunctionLink> &links) {
+    std::vector<FunctionLink> found;
+    unsigned candidates = 0;
+    for (auto [from, source] : llvm::enumerate(functions)) {
+      if (static_cast<int>(from) == to || !begins(source))
+        continue;
+      std::vector<FunctionLink> pasts = beginningOf(to, static_cast<int>(from));
+      candidates += !pasts.empty();
+      if (!pasts.empty())
+        found = std::move(pasts);
+    }
+    if (candidates == 1) {
+      links.insert(links.end(), found.begin(), found.end());
+      return;
+    }
+    func::FuncOp target = functions[to];
+    target.emitRemark()
+        << "function `" << target.getName()
+        << "` goes on with pasts that it can't begin with; " << candidates
+        << " other functions give logits and a present for each of them";
+  }
+
   void addLink(int to, int input, std::vector<FunctionLink> &links) {
     func::FuncOp target = functions[to];
     StringRef name = textOf(target.getArgAttr(input, nn::NnDialect::nameAttr));

@@ -1,7 +1,8 @@
 //===- Links.h - outputs that feed inputs of other functions --------------===//
 //
-// Finds which function of a plan is the encoder of which decoder, so that a
-// runtime can drive both.
+// Finds which function of a plan is the encoder of which decoder, and which one
+// computes the first tokens for a decoder that only goes on, so that a runtime
+// can drive them together.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_LIB_EMIT_LINKS_H
@@ -20,8 +21,11 @@ struct FunctionLink {
 
 /// The links of all functions of `module`: to each input of role
 /// `encoder_states`, from the only output of a function without such an input
-/// that has its element type and sizes. Names decide between several. Where
-/// none or several are left there is no link, and a remark says so.
+/// that has its element type and sizes. Names decide between several. To each
+/// past of a function that has fixed ones and gives none of those itself, from
+/// the output of that name (`present.X` for `past_key_values.X`) of the only
+/// function with logits and without pasts that has one for each. Where none or
+/// several are left there is no link, and a remark says so.
 std::vector<FunctionLink> findLinks(mlir::ModuleOp module);
 
 } // namespace sol

@@ -130,8 +130,13 @@ def NnCacheStatePass : Pass<"nn-cache-state", "::mlir::ModuleOp"> {
     is the longer tensor, have type !nn.cache; the result has `nn.state_of`, the
     argument's index. Attention reads the cache, other uses of the present an
     nn.cache_read. GroupQueryAttention with such a pair becomes nn.rotary,
-    nn.cache_append and nn.attention. A past that is used otherwise stays a tensor,
-    with a remark.
+    nn.cache_append and nn.attention. If one branch of an If lengthens the past
+    and the other computes what it begins with, the former appends and the latter
+    has an nn.cache_fill; so it is with a past that one attention of the former
+    branch reads, if the latter's attention with the same matrix for its queries
+    reads what is given back (`nn.fixed`). An argument that only attention reads,
+    beside such caches, is `nn.fixed`, too. A past that is used otherwise stays a
+    tensor, with a remark.
     Fails when: never.
     (example: test/nn/recognize/cache-state.mlir)
   }];
@@ -186,8 +191,10 @@ def NnPrintRecognizedPass : Pass<"nn-print-recognized", "::mlir::ModuleOp"> {
   let summary = "Print how often each structure was recognised";
   let description = [{
     Before and after: the IR is unchanged. One line of JSON for each function goes
-    to standard output: attention, cache (each of keys and values is one), norm,
-    rotary, mlp, experts, linear.
+    to standard output: attention, cross_attention (keys from another sequence),
+    cache (each of keys and values is one), fixed_cache (filled by the first run
+    and read by later ones), norm, rotary, mlp, experts, linear. Of the branches
+    of an If the larger number counts.
     Fails when: never.
     (example: test/nn/recognize/print-recognized.mlir)
   }];
@@ -229,7 +236,8 @@ def VerifyNnPass : Pass<"verify-nn", "::mlir::ModuleOp"> {
     Before and after: the IR is unchanged.
     Fails when: (N1) an operator is neither an `nn` operator nor an ONNX operator
     that has a kernel; (N2) a `?` of a ranked tensor has no symbolic size; (N3) a
-    cache is changed by more than one operator.
+    cache is changed by more than one operator of those that run together (of the
+    branches of an If one runs).
     (example: test/nn/verify-nn.mlir)
   }];
   let dependentDialects = ["::sol::nn::NnDialect"];

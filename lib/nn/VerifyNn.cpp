@@ -43,19 +43,34 @@ LogicalResult verifyBound(Operation *op, Type type) {
   return success();
 }
 
+/// Whether a condition decides which of the two runs.
+bool areAlternatives(Operation *a, Operation *b) {
+  for (Region *region = a->getParentRegion(); region;
+       region = region->getParentRegion()) {
+    Operation *branches = region->getParentOp();
+    if (branches->getName().getStringRef() != "onnx.If" ||
+        !branches->isAncestor(b))
+      continue;
+    return !region->isAncestor(b->getParentRegion());
+  }
+  return false;
+}
+
 /// (N3)
 LogicalResult verifyUsedOnce(Value cache) {
-  Operation *changed = nullptr;
+  SmallVector<Operation *> changes;
   for (Operation *user : cache.getUsers()) {
-    if (!isa<CacheAppendOp>(user))
+    if (!isa<CacheAppendOp, CacheFillOp>(user))
       continue;
-    if (changed) {
+    for (Operation *changed : changes) {
+      if (areAlternatives(changed, user))
+        continue;
       InFlightDiagnostic error =
           user->emitError("changes a cache that another operator changes (N3)");
       error.attachNote(changed->getLoc()) << "the other one";
       return error;
     }
-    changed = user;
+    changes.push_back(user);
   }
   return success();
 }

@@ -123,14 +123,11 @@ int64_t sol_session_allocations(const sol_session *session) {
 void sol_session_profile(const sol_session *session,
                          void (*visit)(const sol_profile_entry *, void *),
                          void *user) {
-  auto visitAll = [&](const Executor &executor) {
+  session->session->visitExecutors([&](const Executor &executor) {
     for (const ProfileEntry &entry : executor.profile()) {
       sol_profile_entry item = {entry.location.c_str(), entry.kernel.c_str(),
                                 entry.calls, entry.seconds};
       visit(&item, user);
     }
-  };
-  if (const Executor *encoder = session->session->encoderExecutor())
-    visitAll(*encoder);
-  visitAll(session->session->executor());
+  });
 }

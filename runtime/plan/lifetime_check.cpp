@@ -187,11 +187,22 @@ private:
         return status;
       for (size_t i = 0; i < step.outputs.size(); ++i)
         if (absl::Status status =
-                checkCopy(step, block.results[i], step.outputs[i]);
+                checkBranchResult(step, block.results[i], step.outputs[i]);
             !status.ok())
           return status;
       forget(block);
     }
+    return absl::OkStatus();
+  }
+
+  /// A cache leaves a branch as it is, anything else as a copy.
+  absl::Status checkBranchResult(const ProgramStep &step, int from, int to) {
+    if (kindOf(from) != fb::ValueKind_State ||
+        kindOf(to) != fb::ValueKind_State)
+      return checkCopy(step, from, to);
+    if (absl::Status status = checkRead(step, from); !status.ok())
+      return status;
+    lives[to] = {true, -1, 0};
     return absl::OkStatus();
   }
 

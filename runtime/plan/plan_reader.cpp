@@ -298,10 +298,8 @@ private:
                        " where the input is ",
                        dtypeName(inputs[link.toInput].type));
       if (programs[link.fromFunction]
-                  .values[outputs[link.fromOutput].value]
-                  .kind == fb::ValueKind_State ||
-          programs[link.toFunction].values[inputs[link.toInput].value].kind !=
-              fb::ValueKind_Input)
+              .values[outputs[link.fromOutput].value]
+              .kind == fb::ValueKind_State)
         return corrupt("link ", number, " passes on a cache");
       for (const ProgramLink &other : connections)
         if (other.toFunction == link.toFunction &&

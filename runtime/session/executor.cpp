@@ -298,10 +298,18 @@ private:
     const ProgramBlock &block = step.blocks[*condition ? 0 : 1];
     if (absl::Status status = runBlock(block); !status.ok())
       return status;
-    for (size_t i = 0; i < step.outputs.size(); ++i)
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      const Tensor &result = values[block.results[i]];
+      // The cache stays where it is, whatever branch changed it.
+      if (code.values[step.outputs[i]].kind == fb::ValueKind_State &&
+          code.values[block.results[i]].kind == fb::ValueKind_State) {
+        values[step.outputs[i]] = result;
+        continue;
+      }
       if (absl::Status status = copyValue(block.results[i], step.outputs[i]);
           !status.ok())
         return atNode(step, status);
+    }
     return absl::OkStatus();
   }
 

@@ -25,12 +25,13 @@ Session::create(std::shared_ptr<const Plan> plan, const Program &program,
   session->interpreter = *std::move(executor);
   session->program = &program;
   session->options = options;
-  session->link = findLink(*session->openPlan, program);
   session->caches.resize(program.inputs.size());
   session->inputBuffers.resize(program.inputs.size());
   session->pasts.resize(program.inputs.size());
   session->outputBuffers.resize(program.outputs.size());
   session->outputs.resize(program.outputs.size());
+  if (absl::Status status = session->connect(options); !status.ok())
+    return status;
   return session;
 }
 
@@ -91,7 +92,10 @@ int64_t Session::stepOf(absl::Span<const Tensor> inputs) const {
 }
 
 absl::Status Session::loadCaches(std::vector<Tensor> &inputs) {
-  int64_t step = stepOf(inputs);
+  int64_t step = stepOf(inputs), positions = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (program->inputs[i].role == "encoder_states" && inputs[i].rank() == 3)
+      positions = inputs[i].dims[1];
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ProgramPort &port = program->inputs[i];
     if (program->values[port.value].kind != fb::ValueKind_State)
@@ -102,8 +106,9 @@ absl::Status Session::loadCaches(std::vector<Tensor> &inputs) {
                        dimsToString(inputs[i].dims), " instead of four axes"));
     if (absl::Status status = caches[i].load(inputs[i]); !status.ok())
       return status;
-    if (absl::Status status = caches[i].reserve(caches[i].length() + step);
-        !status.ok())
+    int64_t room =
+        port.role == "encoder_past" ? positions : caches[i].length() + step;
+    if (absl::Status status = caches[i].reserve(room); !status.ok())
       return status;
     inputs[i] = caches[i].view();
   }

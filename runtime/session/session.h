@@ -11,6 +11,7 @@
 #include "runtime/session/executor.h"
 #include "runtime/session/port_check.h"
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include <memory>
@@ -48,7 +49,7 @@ public:
   /// feeds to come; forgets all tokens. FailedPrecondition if there is none.
   absl::Status encode(absl::Span<const int64_t> tokens);
   /// Whether encode must come before feed.
-  bool isFedByEncoder() const { return link.has_value(); }
+  bool isFedByEncoder() const { return link || (first && first->link); }
   /// Adds tokens to the sequence and computes their logits.
   absl::StatusOr<Logits> feed(absl::Span<const int64_t> tokens);
   /// Tokens held.
@@ -57,18 +58,18 @@ public:
   absl::Status truncate(int64_t length);
 
   const Executor &executor() const { return *interpreter; }
-  /// The encoder's, once it has run; or null.
-  const Executor *encoderExecutor() const {
-    return encoder ? encoder->interpreter.get() : nullptr;
-  }
+  /// Calls `visit` with every executor that has run for this session.
+  void visitExecutors(absl::FunctionRef<void(const Executor &)> visit) const;
   const Plan &plan() const { return *openPlan; }
 
 private:
   explicit Session(std::shared_ptr<const Plan> plan);
-  static std::optional<ProgramLink> findLink(const Plan &plan,
-                                             const Program &program);
+  absl::Status connect(const ExecutorOptions &options);
+  absl::Status encodeStates(absl::Span<const int64_t> tokens);
   absl::Status checkEncoded() const;
-  void fillEncoderPast(size_t port, Tensor &input);
+  absl::Status fillEncoderPast(size_t port, Tensor &input);
+  absl::StatusOr<Logits> begin(absl::Span<const int64_t> tokens);
+  absl::Status takePast(const ProgramLink &link);
   absl::Status orderInputs(absl::Span<const NamedTensor> inputs,
                            std::vector<Tensor> &ordered) const;
   absl::Status loadCaches(std::vector<Tensor> &inputs);
@@ -95,8 +96,10 @@ private:
   std::vector<float> logitsBuffer;
 
   ExecutorOptions options;
-  std::optional<ProgramLink> link;  ///< of the encoder's output
-  std::unique_ptr<Session> encoder; ///< made when it is first needed
+  std::optional<ProgramLink> link;     ///< of the encoder's output
+  std::unique_ptr<Session> first;      ///< on the function that makes the pasts
+  std::vector<ProgramLink> beginnings; ///< its outputs, to the pasts here
+  std::unique_ptr<Session> encoder;    ///< made when it is first needed
   std::vector<char> statesBuffer;
   Tensor states; ///< what the encoder gave; absent before it ran
 };

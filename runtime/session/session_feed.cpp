@@ -71,10 +71,11 @@ absl::Status Session::truncate(int64_t length) {
                                               history.size()));
   history.resize(length);
   for (size_t i = 0; i < program->inputs.size(); ++i) {
+    if (program->inputs[i].role != "past")
+      continue;
     caches[i].truncate(length);
     Tensor &past = pasts[i];
-    if (program->inputs[i].role != "past" || past.rank() != 4 ||
-        past.dims[2] <= length)
+    if (past.rank() != 4 || past.dims[2] <= length)
       continue;
     // Rows of each head move together; sources lie behind their targets.
     int64_t vector = byteCount(past.type, past.dims[3]);
@@ -98,6 +99,8 @@ absl::StatusOr<Logits> Session::feed(absl::Span<const int64_t> tokens) {
         "a larger --context"));
   if (absl::Status status = checkEncoded(); !status.ok())
     return status;
+  if (first && history.empty())
+    return begin(tokens);
   std::vector<int64_t> whole = history;
   whole.insert(whole.end(), tokens.begin(), tokens.end());
   // Without caches every run sees the whole sequence.
@@ -174,14 +177,12 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
   }
   if (port.role == "past")
     return fillPast(index, tokens.size(), input);
+  if (port.role == "encoder_past")
+    return fillEncoderPast(index, input);
   if (program->values[port.value].kind == fb::ValueKind_State)
     return absl::InvalidArgumentError(
         absl::StrCat("input `", port.name, "` of role `", port.role,
                      "` is a cache; compile the model again"));
-  if (port.role == "encoder_past") {
-    fillEncoderPast(index, input);
-    return absl::OkStatus();
-  }
   if (link && link->toInput == static_cast<int>(index) && states.present()) {
     input = states;
     return absl::OkStatus();

@@ -9,11 +9,13 @@ import json
 import shutil
 
 import numpy
+import onnx
 import pytest
 
 from conftest import MODELS
 import program
 import runtime_library
+import split_decoder
 from runtime_library import Failure, Plan, Session, SessionOptions
 import tensors
 
@@ -171,6 +173,78 @@ def test_links_are_shown(library, tools, tmp_path):
     assert "output last_hidden_state of encoder feeds input encoder_hidden_states of decoder\n" in described
     dumped = json.loads(program.succeed([tools / "sol-plan-dump", path, "--json"]).stdout)
     assert dumped["links"] == [{"from_function": 0, "from_output": 0, "to_function": 1, "to_input": 2}]
+
+
+def compile_three(tools, folder, *flags, settings=None):
+    """One plan of the encoder, the decoder for the first tokens and the one that goes on."""
+    folder.mkdir(exist_ok=True)
+    shutil.copy(ENCODER / "model.onnx", folder / "encoder_model.onnx")
+    shutil.copy(DECODER / "config.json", folder)
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer_json()))
+    if settings:
+        (folder / "generation_config.json").write_text(json.dumps(settings))
+    first, later = split_decoder.split(DECODER / "model.onnx", folder)
+    plan = folder / "plan.bin"
+    program.succeed([tools / "sol-compile", folder / "encoder_model.onnx", first, later, "-o", plan, *flags])
+    return plan
+
+
+@pytest.mark.parametrize("flags", [(), ("--no-recognition",)], ids=["recognition", "no-recognition"])
+def test_decoder_in_two_files(flags, library, tools, tmp_path):
+    """The first tokens go to the one, what it gives is the past of the other."""
+    steps = decoder_steps()
+    tokens = numpy.concatenate([step[0] for step in steps])
+    want = numpy.concatenate([step[1] for step in steps])
+    with Plan(library, compile_three(tools, tmp_path, *flags)) as plan:
+        # The encoder's states, and keys and values of two layers' two attentions.
+        assert library.c.sol_plan_link_count(plan.handle) == 1 + 8
+        with FunctionSession(plan, "decoder_with_past_model") as session:
+            for _ in range(2):
+                session.encode(source_tokens())
+                for step, (fed, logits) in enumerate(steps):
+                    fault = tensors.differ(session.feed(fed), logits, RELATIVE, ABSOLUTE)
+                    assert not fault, f"step {step}: {fault}"
+            for kept in (2, 1, 0):
+                session.truncate(kept)
+                got = session.feed(tokens[kept:])
+                assert not (fault := tensors.differ(got, want[kept:], RELATIVE, ABSOLUTE)), f"from {kept}: {fault}"
+        with FunctionSession(plan, "decoder_with_past_model") as session:
+            assert "`encoder_model`" in refused(lambda: session.feed([0]), FAILED_PRECONDITION)
+    alone = tmp_path / "alone.bin"
+    program.compile_model(tools, tmp_path / "decoder_with_past_model.onnx", alone, *flags)
+    with Plan(library, alone) as plan, FunctionSession(plan, "decoder_with_past_model") as session:
+        with pytest.raises(Failure, match="--inputs"):
+            session.feed([0])
+
+
+def test_text_of_two_files_is_that_of_one(tools, tmp_path):
+    settings = {"eos_token_id": UNKNOWN}
+    merged = compile_pair(tools, tmp_path / "merged", settings=settings)
+    split = compile_three(tools, tmp_path / "split", settings=settings)
+    assert written(tools, split) == written(tools, merged) != ""
+    described = program.succeed([tools / "sol-run", split, "--describe"]).stdout
+    assert ("output present.1.encoder.value of decoder_model feeds input past_key_values.1.encoder.value "
+            "of decoder_with_past_model\n") in described
+
+
+def test_explicit_pasts_of_two_files(tools, tmp_path):
+    """A caller who keeps the pasts gives them to the second function himself."""
+    plan = compile_three(tools, tmp_path)
+    for folder in sorted(DECODER.glob("test_data_set_*"))[1:]:
+        merged = onnx.load(DECODER / "model.onnx").graph
+        given, outputs = tmp_path / folder.name, tmp_path / ("out" + folder.name)
+        given.mkdir()
+        kept = [port.name for port in onnx.load(tmp_path / "decoder_with_past_model.onnx").graph.input]
+        for index, port in enumerate(merged.input):
+            if port.name in kept:
+                shutil.copy(folder / f"input_{index}.pb", given / f"input_{kept.index(port.name)}.pb")
+        program.succeed([tools / "sol-run", plan, "--function", "decoder_with_past_model", "--inputs", given,
+                         "--outputs", outputs, "--quiet"])
+        grown = [index for index, port in enumerate(merged.output) if ".encoder." not in port.name]
+        for index, source in enumerate(grown):
+            want = tensors.load(folder / f"output_{source}.pb")
+            fault = tensors.differ(tensors.load(outputs / f"output_{index}.pb"), want, RELATIVE, ABSOLUTE)
+            assert not fault, f"{folder.name}, output {index}: {fault}"
 
 
 def test_two_encoders_are_ambiguous(tools, tmp_path):

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <vector>
 
 namespace sol::run {
 namespace {
@@ -140,17 +141,27 @@ void chat(const OpenSession &session, const RunOptions &options) {
   std::fputc('\n', stderr);
 }
 
-/// Of several functions, text comes from the one that another feeds.
+/// Of several functions, text comes from the one that others feed and that
+/// feeds none.
 std::string textFunction(const OpenPlan &open, const RunOptions &options) {
   const sol_plan *plan = open.plan;
   size_t links = sol_plan_link_count(plan);
   if (!options.function.empty() || links == 0)
     return options.function;
-  size_t function = sol_plan_link(plan, 0).to_function;
-  for (size_t i = 1; i < links; ++i)
-    if (sol_plan_link(plan, i).to_function != function)
+  std::vector<bool> isFed(sol_plan_function_count(plan)), feeds(isFed);
+  for (size_t i = 0; i < links; ++i) {
+    sol_link link = sol_plan_link(plan, i);
+    isFed[link.to_function] = feeds[link.from_function] = true;
+  }
+  std::string name;
+  for (size_t i = 0; i < isFed.size(); ++i) {
+    if (!isFed[i] || feeds[i])
+      continue;
+    if (!name.empty())
       return options.function;
-  return sol_plan_function_name(plan, function);
+    name = sol_plan_function_name(plan, i);
+  }
+  return name;
 }
 
 } // namespace

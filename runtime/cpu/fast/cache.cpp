@@ -1,4 +1,4 @@
-//===- cache.cpp - nn.cache_append, _length, _shape, _read ----------------===//
+//===- cache.cpp - nn.cache_append, _fill, _length, _shape, _read ---------===//
 //
 // Copies between tensors and the pages of a cache. Memory and capacity are the
 // session's; a step that does not fit is refused before anything is written.
@@ -39,6 +39,20 @@ absl::Status inferAppend(const KernelCall &call, Inputs in, Outputs out) {
   return absl::OkStatus();
 }
 
+absl::Status inferFill(const KernelCall &call, Inputs in, Outputs out) {
+  SOL_NN_TRY(checkCount(in, 2, 2));
+  SOL_NN_TRY(checkCache(in[0], "cache"));
+  SOL_NN_TRY(checkRank(in[1], "tensor", 4, 4));
+  SOL_NN_TRY(nn::checkSameType(in[1], "tensor", in[0].type));
+  Dims dims = in[0].dims;
+  dims[2] = in[1].dims[2];
+  SOL_NN_TRY(checkDims(in[1], "tensor", dims));
+  SOL_NN_TRY(setOutput(out, 0, in[0].type, dims));
+  if (Tensor *result = nn::outputAt(out, 0))
+    result->data = in[0].data;
+  return absl::OkStatus();
+}
+
 /// Takes back what rows hold from their offsets on.
 absl::Status takeBack(KvCache &cache, const int64_t *offsets) {
   for (int64_t b = 0; b < cache.batch; ++b)
@@ -50,15 +64,10 @@ absl::Status takeBack(KvCache &cache, const int64_t *offsets) {
   return absl::OkStatus();
 }
 
-absl::Status runAppend(const KernelCall &call, KernelContext &context,
-                       Inputs in, Outputs out) {
-  if (!in[0].data)
-    return noCache();
-  KvCache &cache = *static_cast<KvCache *>(in[0].data);
-  const Tensor &step = in[1];
+/// Writes `step` behind what each row holds.
+absl::Status append(KvCache &cache, const Tensor &step,
+                    KernelContext &context) {
   int64_t positions = step.dims[2];
-  if (const Tensor *offsets = operandAt(in, 2))
-    SOL_NN_TRY(takeBack(cache, offsets->as<int64_t>()));
   for (int64_t b = 0; b < cache.batch; ++b)
     if (cache.lengths[b] + positions > cache.capacity())
       return absl::ResourceExhaustedError(absl::StrCat(
@@ -86,6 +95,28 @@ absl::Status runAppend(const KernelCall &call, KernelContext &context,
       });
   for (int64_t b = 0; b < cache.batch; ++b)
     cache.lengths[b] += positions;
+  return absl::OkStatus();
+}
+
+absl::Status runAppend(const KernelCall &call, KernelContext &context,
+                       Inputs in, Outputs out) {
+  if (!in[0].data)
+    return noCache();
+  KvCache &cache = *static_cast<KvCache *>(in[0].data);
+  if (const Tensor *offsets = operandAt(in, 2))
+    SOL_NN_TRY(takeBack(cache, offsets->as<int64_t>()));
+  SOL_NN_TRY(append(cache, in[1], context));
+  out[0].data = in[0].data;
+  return absl::OkStatus();
+}
+
+absl::Status runFill(const KernelCall &call, KernelContext &context, Inputs in,
+                     Outputs out) {
+  if (!in[0].data)
+    return noCache();
+  KvCache &cache = *static_cast<KvCache *>(in[0].data);
+  std::fill(cache.lengths, cache.lengths + cache.batch, 0);
+  SOL_NN_TRY(append(cache, in[1], context));
   out[0].data = in[0].data;
   return absl::OkStatus();
 }
@@ -168,6 +199,7 @@ absl::Status checkCache(const Tensor &tensor, const char *name) {
 
 void registerCacheKernels() {
   registerKernel({"nn.cache_append", nullptr, inferAppend, runAppend});
+  registerKernel({"nn.cache_fill", nullptr, inferFill, runFill});
   registerKernel({"nn.cache_length", nullptr, inferLength, runLength});
   registerKernel({"nn.cache_shape", nullptr, inferShape, runShape});
   registerKernel({"nn.cache_read", nullptr, inferRead, runRead});

@@ -358,6 +358,28 @@ TEST(Cache, shorterRowsSeeOnlyTheirOwnPositions) {
   EXPECT_TRUE(sameBits(*y, p.run()));
 }
 
+// What a cache held is forgotten, whether it was shorter or longer.
+TEST(Cache, holdsWhatItIsFilledWith) {
+  TestCache k(DType::F32, 2, 1, 2, 8, 1);
+  for (int64_t length : {4, 2, 6}) {
+    Owned tensor = randomTensor(DType::F32, {2, 1, length, 2}, length);
+    auto filled = callKernel("nn.cache_fill", {}, {k.tensor(), tensor.tensor},
+                             DType::F32);
+    ASSERT_TRUE(filled.ok()) << filled.status();
+    EXPECT_EQ(filled->tensor.dims[2], length);
+    EXPECT_EQ(k.lengths, (std::vector<int64_t>{length, length}));
+    auto back = callKernel("nn.cache_read", {}, {k.tensor()}, DType::F32);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_TRUE(sameBits(*back, tensor));
+  }
+  Owned tooLong = randomTensor(DType::F32, {2, 1, 9, 2}, 1);
+  Owned otherHeads = randomTensor(DType::F32, {2, 2, 3, 2}, 1);
+  for (const Owned *tensor : {&tooLong, &otherHeads})
+    EXPECT_FALSE(callKernel("nn.cache_fill", {}, {k.tensor(), tensor->tensor},
+                            DType::F32)
+                     .ok());
+}
+
 // A row that was padded on the right goes on behind its own last position.
 TEST(Cache, rowsBeginWhereTheyAreTold) {
   TestCache k(DType::F32, 2, 1, 2, 8, 1);

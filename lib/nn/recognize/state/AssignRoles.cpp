@@ -109,7 +109,8 @@ struct RoleAssignment {
 
   /// Keys and values of an encoder come back as they are or not at all: what is
   /// left of both kinds belongs together, in order. They keep the value that
-  /// the first run gives.
+  /// the first run gives; another function's first run, where no result is left
+  /// and only names tell them from images.
   void assignFixedPasts() {
     SmallVector<unsigned> arguments, results;
     llvm::SmallDenseSet<int64_t> fed;
@@ -125,6 +126,12 @@ struct RoleAssignment {
           isFreeTensor(function.getResultTypes()[i],
                        function.getResultAttrDict(i), stateOfAttr))
         results.push_back(i);
+    if (results.empty() && !fed.empty())
+      for (unsigned argument : arguments)
+        if (name(argument).starts_with("past_key_values.")) {
+          set(argument, "past");
+          function.setArgAttr(argument, fixedAttr, builder.getUnitAttr());
+        }
     if (arguments.size() != results.size())
       return;
     for (auto [argument, result] : llvm::zip(arguments, results)) {
@@ -136,6 +143,9 @@ struct RoleAssignment {
   /// Marks arguments that results of the same function feed. Caches know
   /// theirs.
   void assignPasts() {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (isa<CacheType>(function.getArgumentTypes()[i]))
+        set(i, "past");
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (auto of = function.getResultAttrOfType<IntegerAttr>(i, stateOfAttr)) {
         setPast(of.getInt(), i);

@@ -27,16 +27,6 @@ static OpOperand *soleResult(Value present, Operation *end) {
   return result;
 }
 
-static bool servesOnlyFor(Operation *op, BlockArgument past) {
-  unsigned uses = 0;
-  for (Operation *user : past.getUsers()) {
-    uses += user == op;
-    if (user != op && !isOnnx(user, "Shape"))
-      return false;
-  }
-  return uses == 1;
-}
-
 /// Types of a cache before and after the step; null if a size is not known.
 static std::pair<CacheType, CacheType> cacheTypes(const GroupQuery &group,
                                                   Value past) {
@@ -82,8 +72,7 @@ static StringRef whyNoState(const GroupQuery &group, Block &block) {
 }
 
 static bool convertOne(const GroupQuery &group, Block &block,
-                       SharedAcrossLayers &shared,
-                       SmallVectorImpl<std::pair<unsigned, unsigned>> &pairs) {
+                       SharedAcrossLayers &shared, CachePorts &pairs) {
   OpBuilder builder(group.op);
   Value offsets = createOffsets(group, shared, builder);
   AttentionParts parts =
@@ -116,9 +105,7 @@ static bool convertOne(const GroupQuery &group, Block &block,
   return true;
 }
 
-void convertGroupQueries(
-    func::FuncOp function,
-    SmallVectorImpl<std::pair<unsigned, unsigned>> &pairs) {
+void convertGroupQueries(func::FuncOp function, CachePorts &pairs) {
   Block &block = function.getBody().front();
   SmallVector<Operation *> operators;
   for (Operation &op : block)

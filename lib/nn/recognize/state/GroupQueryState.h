@@ -7,23 +7,14 @@
 #ifndef SOL_LIB_NN_RECOGNIZE_GROUPQUERYSTATE_H
 #define SOL_LIB_NN_RECOGNIZE_GROUPQUERYSTATE_H
 
-#include "lib/nn/recognize/match/Match.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "lib/nn/recognize/state/CacheParts.h"
 
 namespace sol::nn::recognize {
-
-/// Replaces what asks for the shape of `tensor` by the shape of `cache`, built
-/// where `builder` stands.
-void replaceShapes(mlir::Value tensor, mlir::Value cache,
-                   mlir::OpBuilder &builder);
 
 /// Turns each GroupQueryAttention of `function` whose past and present are an
 /// argument and a result into nn operators. `pairs` gets (result, argument)
 /// for each cache; the types of the function are the caller's to set.
-void convertGroupQueries(
-    mlir::func::FuncOp function,
-    llvm::SmallVectorImpl<std::pair<unsigned, unsigned>> &pairs);
+void convertGroupQueries(mlir::func::FuncOp function, CachePorts &pairs);
 
 } // namespace sol::nn::recognize
 
