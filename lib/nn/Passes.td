@@ -161,8 +161,9 @@ def NnRecognizeExpertsPass : Pass<"nn-recognize-experts", "::mlir::ModuleOp"> {
     Before: shapes inferred, constants folded; gates not recognised.
     After: a mixture of gated networks is onnx.microsoft.MoE, whichever way it is
     written: each token's experts gathered; every expert computing every token; a
-    block for each expert, with the tokens that chose it. What experts do with
-    tokens that did not choose them is not computed any more.
+    block for each expert, with the tokens that chose it; rows sorted by expert,
+    each expert multiplying its run. What experts do with tokens that did not
+    choose them is not computed any more.
     Fails when: never.
     (example: test/nn/recognize/recognize-experts.mlir)
   }];

@@ -113,20 +113,62 @@ Value everySecond(Value value, int64_t start) {
   return beforeUnitAxes(from);
 }
 
-/// In an expression's body: the tensor that `value` outside is.
+/// `op` in the block that `builder` appends to, or what equals it there.
+Operation *cloneOnce(OpBuilder &builder, Operation &op, IRMapping &mapping) {
+  Operation *copy = builder.clone(op, mapping);
+  for (Operation &before : *builder.getBlock()) {
+    if (&before == copy)
+      break;
+    if (!OperationEquivalence::isEquivalentTo(
+            copy, &before, OperationEquivalence::IgnoreLocations))
+      continue;
+    mapping.map(op.getResults(), before.getResults());
+    copy->erase();
+    return &before;
+  }
+  return copy;
+}
+
+/// In an expression's body: the tensor that `value` outside is. What several
+/// expressions read alike is read once.
 Value cloneKnown(OpBuilder &builder, Value value) {
   Operation *maker = value.getDefiningOp();
+  IRMapping mapping;
   auto inner = dyn_cast<FoldedOp>(maker);
   if (!inner)
-    return builder.clone(*maker)->getResult(0);
-  IRMapping mapping;
+    return cloneOnce(builder, *maker, mapping)->getResult(0);
   for (Operation &op : inner.getBody().front().without_terminator())
-    builder.clone(op, mapping);
+    cloneOnce(builder, op, mapping);
   return mapping.lookup(inner.getBody().front().getTerminator()->getOperand(0));
 }
 
+/// The tensor whose entries along the first axis are the values, in order; null
+/// if there is none.
+Value beforeUnstacking(ArrayRef<Value> parts) {
+  Value whole;
+  for (auto [index, part] : llvm::enumerate(parts)) {
+    Value entry = beforeUnitAxes(part);
+    Operation *op = entry.getDefiningOp();
+    bool split = isOnnx(op, "Split"), gather = isOnnx(op, "Gather");
+    if ((!split && !gather) || intAttr(op, "axis", 0) != 0)
+      return {};
+    Value from = op->getOperand(0);
+    int64_t at = split ? int64_t(cast<OpResult>(entry).getResultNumber())
+                       : oneInt(op->getOperand(1)).value_or(-1);
+    if (at != int64_t(index) || (whole && from != whole) ||
+        rankOf(from) != rankOf(part) + 1 ||
+        staticSize(from, 0) != int64_t(parts.size()) ||
+        (split && op->getNumResults() != parts.size()))
+      return {};
+    whole = from;
+  }
+  return whole;
+}
+
 /// The values, one for each expert, as one tensor with experts in front.
-Value createStack(OpBuilder &builder, Location loc, ValueRange parts) {
+Value createStack(OpBuilder &builder, Location loc, ArrayRef<Value> parts) {
+  if (Value whole = beforeUnstacking(parts))
+    return whole;
   auto type = cast<RankedTensorType>(parts.front().getType());
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), int64_t(parts.size()));
@@ -152,6 +194,9 @@ Value createFolded(OpBuilder &builder, Location loc, ValueRange known,
     inside.push_back(cloneKnown(builder, value));
   Value result = make(inside);
   YieldOp::create(builder, loc, result);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+    if (op.use_empty() && op.getNumResults() > 0)
+      op.erase();
   folded.getResult().setType(cast<RankedTensorType>(result.getType()));
   return folded;
 }

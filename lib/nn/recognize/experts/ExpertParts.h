@@ -86,10 +86,12 @@ void replaceByMixture(mlir::PatternRewriter &rewriter, mlir::Operation *op,
                       const Mixture &mixture);
 
 /// Patterns for the ways in which mixtures are written: matrices gathered for
-/// each token; every expert computing every token; a block for each expert.
+/// each token; every expert computing every token; a block for each expert;
+/// rows sorted by expert.
 void populateBatchedExperts(mlir::RewritePatternSet &patterns);
 void populateDenseExperts(mlir::RewritePatternSet &patterns);
 void populateExpertLoops(mlir::RewritePatternSet &patterns);
+void populateGroupedExperts(mlir::RewritePatternSet &patterns);
 
 } // namespace sol::nn::recognize
 

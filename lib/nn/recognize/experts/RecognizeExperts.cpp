@@ -23,6 +23,7 @@ struct RecognizeExpertsPass
     populateBatchedExperts(patterns);
     populateDenseExperts(patterns);
     populateExpertLoops(patterns);
+    populateGroupedExperts(patterns);
     applyRecognisers(getOperation(), std::move(patterns));
   }
 };
