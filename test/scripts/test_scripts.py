@@ -1,5 +1,7 @@
-"""The project's own scripts: the style check finds what it says it finds, and the closing line counts right."""
+"""The project's own scripts: the style check finds what it says it finds, clang-tidy gets the files that changed, and the
+closing line counts right."""
 from pathlib import Path
+import os
 import subprocess
 import sys
 
@@ -63,6 +65,58 @@ def test_each_rule_finds_its_fault(name, tmp_path):
     files, message = BAD[name]
     status, output = check(tmp_path, files)
     assert status == 1 and message in output, output
+
+
+# In place of clang-tidy: says which file it was given, and finds fault with those that say so.
+FAKE_TIDY = '#!/bin/sh\nfor file; do :; done\necho "checked $file"\n! grep -q fault "$file"\n'
+TIDY_TREE = {
+    "lib/a/Reader.h": "int read();\n",
+    "lib/a/Reader.cpp": '#include "lib/a/Reader.h"\n',
+    "lib/b/Writer.cpp": "int write();\n",
+    "test/unit/reader_test.cpp": '#include "lib/a/Reader.h"\n',
+    "build/compile_commands.json": "[]\n",
+    "tools/lint/run-clang-tidy": (REPOSITORY / "tools/lint/run-clang-tidy").read_text(),
+    ".gitignore": "build/\nbin/\n",
+    "bin/clang-tidy-22": FAKE_TIDY,
+}
+
+
+def write(root: Path, files: dict):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+@pytest.fixture
+def clang_tidy(tmp_path):
+    """A function that writes files into a repository with one commit and gives status and lines of run-clang-tidy."""
+    write(tmp_path, TIDY_TREE)
+    (tmp_path / "bin/clang-tidy-22").chmod(0o755)
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "-m", "m"]):
+        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+
+    def run(changed: dict, *arguments):
+        write(tmp_path, changed)
+        environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+        command = ["bash", tmp_path / "tools/lint/run-clang-tidy", tmp_path / "build", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        return done.returncode, done.stdout.splitlines()[1:]
+
+    return run
+
+
+def test_clang_tidy_checks_what_changed(clang_tidy):
+    assert clang_tidy({}) == (0, [])
+    assert clang_tidy({"lib/a/Reader.h": "int read(int);\n"}) == (0, ["checked lib/a/Reader.cpp"])
+    assert clang_tidy({"lib/New.cpp": "fault\n"}) == (1, ["checked lib/New.cpp", "checked lib/a/Reader.cpp"])
+
+
+def test_clang_tidy_checks_all(clang_tidy):
+    assert clang_tidy({}, "--all") == (0, ["checked lib/a/Reader.cpp", "checked lib/b/Writer.cpp"])
+
+
+def test_clang_tidy_refuses_what_is_no_commit(clang_tidy):
+    assert clang_tidy({}, "no-such-commit") == (2, [])
 
 
 REPORT = """<testsuites><testsuite>
