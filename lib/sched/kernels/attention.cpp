@@ -60,27 +60,35 @@ private:
   int32_t layerSlots = -1; ///< register: the layer's first slot
 };
 
-/// Calls f(PEs, head, local head, first element of the head on PE x, as an
-/// expression, end of that half, offset of the half on the PE) for both halves
-/// of all heads; `heads` is the number for each head of keys.
+/// Calls f(PEs, local head, which of `heads`, first element of that half of the
+/// head on PE x, its end, its place on the PE) for both halves of all heads;
+/// `heads` is the number for each head of keys. Where columns are left, or a
+/// column has fewer heads than others, the end is 0: zeros.
 template <typename Function>
 void AttentionWriter::forRuns(int32_t heads, Function f) {
-  for (int32_t keyHead = 0; keyHead < shape.keyHeads; ++keyHead) {
-    int32_t block = keyHead / layout.perColumn;
-    int32_t first = block * layout.columns;
-    PeSet pes = writer.all();
-    pes.x = first;
-    pes.columns = layout.columns;
+  auto halves = [&](PeSet pes, int32_t keyHead, bool isReal) {
     for (int32_t q = 0; q < heads; ++q)
       for (int32_t half = 0; half < 2; ++half) {
         int64_t start = int64_t(keyHead * heads + q) * shape.headSize +
                         half * shape.headSize / 2;
-        Affine column = {start - int64_t(first) * layout.pairs, layout.pairs,
-                         0};
-        f(pes, keyHead % layout.perColumn, q, column,
-          start + shape.headSize / 2, half * layout.pairs);
+        Affine first = {start - int64_t(pes.x) * layout.pairs, layout.pairs, 0};
+        f(pes, keyHead % layout.perColumn, q, isReal ? first : Affine{},
+          isReal ? start + shape.headSize / 2 : 0, half * layout.pairs);
       }
+  };
+  for (int32_t keyHead = 0; keyHead < layout.blocks * layout.perColumn;
+       ++keyHead) {
+    PeSet pes = writer.all();
+    pes.x = keyHead / layout.perColumn * layout.columns;
+    pes.columns = layout.columns;
+    halves(pes, keyHead, keyHead < shape.keyHeads);
   }
+  PeSet rest = writer.all();
+  rest.x = layout.blocks * layout.columns;
+  rest.columns -= rest.x;
+  if (rest.columns > 0)
+    for (int32_t local = 0; local < layout.perColumn; ++local)
+      halves(rest, local, false);
 }
 
 void AttentionWriter::loadColumns(int32_t buffer, const Weights &weights,
@@ -371,6 +379,15 @@ Positions rotaryAngles(RegionWriter &writer, const AttentionShape &shape,
     slice.columnEnd = shape.headSize / 2;
     writer.load(frequencies, slice, 0);
   }
+  Slice rest;
+  rest.pes = writer.all();
+  rest.pes.x = layout.blocks * layout.columns;
+  rest.pes.columns -= rest.pes.x;
+  rest.buffer = frequency;
+  rest.columns = layout.pairs;
+  rest.columnEnd = 0;
+  if (rest.pes.columns > 0)
+    writer.load(frequencies, rest, 0);
   int32_t position = writer.temporary(tokens), at = writer.newRegister();
   for (int32_t token = 0; token < tokens; ++token) {
     writer.setRegister(

@@ -88,8 +88,9 @@ absl::Status PieceReader::place(const char *name, const Operand &operand,
                             "`: not all PEs of the piece "
                             "have buffer `",
                             buffer.name, "`"));
-  result = {buffer.offset,   buffer.elements, buffer.type, operand.first,
-            operand.rowStep, operand.step,    operand.reg, operand.regStep};
+  result = {buffer.offset, buffer.elements, buffer.type,
+            operand.first, operand.rowStep, operand.step,
+            operand.reg,   operand.regStep, operand.buffer};
   return reg(name, operand.reg, false);
 }
 
@@ -169,6 +170,9 @@ absl::StatusOr<Step> PieceReader::read(size_t at) {
     status.Update(stream(item));
   if (!status.ok())
     return status;
+  step.moves = item.rows.reg >= 0 || item.n.reg >= 0 || item.k.reg >= 0;
+  for (const Place *place : {&step.dst, &step.a, &step.b, &step.c})
+    step.moves |= place->reg >= 0;
   return step;
 }
 

@@ -19,6 +19,7 @@ struct Place {
   int32_t elements = -1; ///< of the buffer; -1: no operand
   ElementType type = ElementType::Float32;
   int32_t first = 0, rowStep = 0, step = 1, reg = -1, regStep = 0;
+  int32_t buffer = -1; ///< of the region
 };
 
 /// An instruction as the simulators execute it.
@@ -28,6 +29,8 @@ struct Step {
   Place dst, a, b, c;
   const Instruction *source = nullptr;
   int32_t region = 0;
+  /// Registers decide which elements it touches.
+  bool moves = false;
 };
 
 /// What PEs with the same pieces execute.

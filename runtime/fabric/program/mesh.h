@@ -19,15 +19,17 @@ namespace sol::fabric {
 struct FabricLimits {
   int64_t colours = 24;
   int64_t queueWords = 4;      ///< of a colour in a router
-  int64_t bytesPerPe = 46'080; ///< that a program may use
+  int64_t bytesPerPe = 46'080; ///< that buffers may use
+  int64_t codeBytes = 3'072;   ///< that instructions may use
 
   static FabricLimits of(const Target &target) {
-    return {target.colours, target.queueWords, target.usableBytesPerPe()};
+    return {target.colours, target.queueWords, target.usableBytesPerPe(),
+            target.reservedBytesPerPe};
   }
 };
 
 /// Most PEs of a program that is executed PE by PE.
-inline constexpr int64_t mostPes = 1 << 22;
+inline constexpr int64_t mostPes = 1 << 21;
 
 /// PEs are numbered wafer after wafer, row after row.
 class Mesh {

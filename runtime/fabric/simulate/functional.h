@@ -10,7 +10,7 @@
 #ifndef SOL_RUNTIME_FABRIC_SIMULATE_FUNCTIONAL_H
 #define SOL_RUNTIME_FABRIC_SIMULATE_FUNCTIONAL_H
 
-#include "runtime/fabric/simulate/channels.h"
+#include "runtime/fabric/program/channels.h"
 #include "runtime/fabric/simulate/pe_array.h"
 
 #include <memory>

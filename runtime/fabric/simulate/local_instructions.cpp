@@ -104,72 +104,6 @@ float twoOperands(Opcode opcode, float a, float b) {
 
 } // namespace
 
-int64_t valueOf(const Count &count, const int32_t *registers) {
-  int64_t value = count.value;
-  if (count.reg >= 0)
-    value *= registers[count.reg];
-  return std::max<int64_t>(value, 0);
-}
-
-int32_t valueOf(const Expression &item, const PeView &pe) {
-  int64_t value =
-      item.constant + int64_t(item.x) * pe.x + int64_t(item.y) * pe.y;
-  // Sums wrap around as 32-bit registers do.
-  if (item.regA >= 0)
-    value += int64_t(item.a) * pe.registers[item.regA];
-  if (item.regB >= 0)
-    value += int64_t(item.b) * pe.registers[item.regB];
-  int64_t operand = item.operand;
-  switch (item.op) {
-  case ScalarOp::None:
-    break;
-  case ScalarOp::Divide:
-    value = (value - (value % operand + operand) % operand) / operand;
-    break;
-  case ScalarOp::Remainder:
-    value = (value % operand + operand) % operand;
-    break;
-  case ScalarOp::Equal:
-    value = value == operand;
-    break;
-  case ScalarOp::Less:
-    value = value < operand;
-    break;
-  case ScalarOp::Minimum:
-    value = std::min(value, operand);
-    break;
-  case ScalarOp::Maximum:
-    value = std::max(value, operand);
-    break;
-  }
-  return static_cast<int32_t>(value);
-}
-
-int64_t elementsAt(const Place &place, const int32_t *registers, int64_t rows,
-                   int64_t n) {
-  if (rows == 0 || n == 0)
-    return 0;
-  int64_t first = place.first;
-  if (place.reg >= 0)
-    first += int64_t(place.regStep) * registers[place.reg];
-  int64_t down = (rows - 1) * place.rowStep, along = (n - 1) * place.step;
-  int64_t low =
-      first + std::min<int64_t>(down, 0) + std::min<int64_t>(along, 0);
-  int64_t high =
-      first + std::max<int64_t>(down, 0) + std::max<int64_t>(along, 0);
-  return low >= 0 && high < place.elements ? first : -1;
-}
-
-std::string outsideText(const char *operand, const Place &place,
-                        const int32_t *registers, int64_t rows, int64_t n) {
-  int64_t first = place.first;
-  if (place.reg >= 0)
-    first += int64_t(place.regStep) * registers[place.reg];
-  return absl::StrCat("operand `", operand, "` takes ", rows, " x ", n,
-                      " elements from ", first, " in steps of ", place.rowStep,
-                      " and ", place.step, ": its buffer has ", place.elements);
-}
-
 float LocalExecutor::Matrix::get(int64_t row, int64_t i) const {
   int64_t at = first + row * rowStep + i * step;
   if (type == ElementType::Float16) {
@@ -347,7 +281,8 @@ absl::Status LocalExecutor::product(const Step &step, const PeView &pe,
 absl::Status LocalExecutor::registers(const Step &step, const PeView &pe) {
   const Instruction &item = *step.source;
   if (item.opcode == Opcode::SetRegister) {
-    pe.registers[item.target] = valueOf(item.expression, pe);
+    pe.registers[item.target] =
+        valueOf(item.expression, pe.registers, pe.x, pe.y);
     return absl::OkStatus();
   }
   Matrix cell;
@@ -374,6 +309,12 @@ absl::Status LocalExecutor::run(const Step &step, const PeView &pe) {
     return registers(step, pe);
   int64_t rows = valueOf(item.rows, pe.registers);
   int64_t n = valueOf(item.n, pe.registers);
+  // More than any memory holds: steps of 0 would allow it.
+  constexpr int64_t most = 1 << 22;
+  if (rows > most || n > most || rows * n > most ||
+      valueOf(item.k, pe.registers) > most)
+    return absl::OutOfRangeError(absl::StrCat(
+        "works on ", rows, " x ", n, " elements, up to ", most, " can be"));
   switch (item.opcode) {
   case Opcode::Rotate:
     return rotate(step, pe, rows, n);

@@ -7,7 +7,7 @@
 #ifndef SOL_RUNTIME_FABRIC_SIMULATE_LOCAL_INSTRUCTIONS_H
 #define SOL_RUNTIME_FABRIC_SIMULATE_LOCAL_INSTRUCTIONS_H
 
-#include "runtime/fabric/program/code_lists.h"
+#include "runtime/fabric/program/addresses.h"
 
 #include <string>
 #include <vector>
@@ -20,18 +20,6 @@ struct PeView {
   int32_t *registers = nullptr;
   int32_t x = 0, y = 0; ///< from the region's corner
 };
-
-/// The value of a count; negative registers count as 0.
-int64_t valueOf(const Count &count, const int32_t *registers);
-int32_t valueOf(const Expression &expression, const PeView &pe);
-
-/// The first element of a place, or -1 if the `rows` x `n` elements do not all
-/// lie in the buffer. 0 if there are none.
-int64_t elementsAt(const Place &place, const int32_t *registers, int64_t rows,
-                   int64_t n);
-/// What is wrong if that was -1.
-std::string outsideText(const char *operand, const Place &place,
-                        const int32_t *registers, int64_t rows, int64_t n);
 
 /// Executes instructions other than Stream, Loop and EndLoop. One for each
 /// thread, as it keeps its scratch memory.

@@ -16,6 +16,11 @@
 namespace sol::fabric {
 namespace {
 
+/// Most bytes of all PEs together.
+constexpr int64_t mostMemoryBytes = int64_t(1) << 34;
+/// Most elements of an input or output.
+constexpr int64_t mostElements = int64_t(1) << 28;
+
 float read(const uint8_t *base, ElementType type, int64_t at) {
   if (type == ElementType::Float16) {
     uint16_t half;
@@ -57,7 +62,9 @@ absl::Status checkSlice(const Region &region, const Slice &slice,
   place.first = slice.first;
   place.rowStep = slice.rowStep;
   place.step = slice.columnStep;
+  // Each element once: steps of 0 would let a few bytes ask for endless work.
   if (slice.rows < 0 || slice.columns < 0 ||
+      int64_t(slice.rows) * slice.columns > buffer.elements ||
       elementsAt(place, nullptr, slice.rows, slice.columns) < 0)
     return bad(absl::StrCat(
         " `", tensor.name, "`: ",
@@ -160,9 +167,21 @@ absl::StatusOr<PeArray> PeArray::create(const FabricProgram &program,
     array.memoryAt.push_back(words);
     words += array.lists->memoryBytes(pe) / 4;
   }
+  if (words > mostMemoryBytes / 4)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the program's PEs have ", words * 4,
+                     " bytes of memory, a simulator takes up to ",
+                     mostMemoryBytes, ": use fewer PEs"));
   array.memory.assign(words, 0);
   array.registers.assign(array.pes() * registerCount, 0);
   array.cores.resize(array.pes());
+  for (const auto *list : {&program.inputs, &program.outputs})
+    for (const Tensor &tensor : *list)
+      if (tensor.rows < 1 || tensor.columns < 1 || tensor.rows > mostElements ||
+          tensor.columns > mostElements / tensor.rows)
+        return absl::InvalidArgumentError(absl::StrCat(
+            "`", tensor.name, "` has ", tensor.rows, " x ", tensor.columns,
+            " elements: the host gives and takes from 1 to ", mostElements));
   for (const Region &region : program.regions) {
     for (const Slice &slice : region.inputs)
       if (absl::Status status =

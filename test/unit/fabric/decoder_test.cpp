@@ -4,9 +4,7 @@
 // nothing of meshes.
 //
 //===----------------------------------------------------------------------===//
-#include "lib/sched/kernels/decoder.h"
-
-#include "test/unit/fabric/fabric_fixture.h"
+#include "test/unit/fabric/decoder_fixture.h"
 
 #include <algorithm>
 
@@ -15,62 +13,6 @@ namespace {
 using namespace sol;
 using namespace sol::fabric;
 using Row = std::vector<double>;
-
-struct Layer {
-  Matrix attentionGain, query, key, value, queryBias, output;
-  Matrix mlpGain, gate, up, down;
-};
-
-/// Random weights of a decoder, on the fabric and for the plain loops.
-struct Model {
-  DecoderShape shape;
-  Matrix table, frequencies, finalGain;
-  std::vector<Layer> layers;
-};
-
-Model makeModel(FabricFixture &fixture, DecoderShape shape) {
-  const AttentionShape &attention = shape.attention;
-  int64_t inner = int64_t(attention.heads) * attention.headSize;
-  int64_t keys = int64_t(attention.keyHeads) * attention.headSize;
-  Model model{shape,
-              fixture.random(shape.words, shape.width),
-              fixture.random(1, attention.headSize / 2),
-              fixture.random(1, shape.width),
-              {}};
-  for (int32_t i = 0; i < shape.layers; ++i)
-    model.layers.push_back(
-        {fixture.random(1, shape.width), fixture.random(shape.width, inner),
-         fixture.random(shape.width, keys), fixture.random(shape.width, keys),
-         fixture.random(1, inner), fixture.random(inner, shape.width, 0.3f),
-         fixture.random(1, shape.width),
-         fixture.random(shape.width, shape.hidden, 0.5f),
-         fixture.random(shape.width, shape.hidden, 0.5f),
-         fixture.random(shape.hidden, shape.width, 0.3f)});
-  return model;
-}
-
-DecoderWeights addWeights(FabricFixture &fixture, const Model &model) {
-  DecoderWeights weights;
-  weights.table = {fixture.addWeights(model.table)};
-  weights.frequencies = {fixture.addWeights(model.frequencies)};
-  weights.finalGain = {fixture.addWeights(model.finalGain)};
-  for (const Layer &layer : model.layers) {
-    auto add = [&](Weights &list, const Matrix &matrix) {
-      list.push_back(fixture.addWeights(matrix));
-    };
-    add(weights.attentionGain, layer.attentionGain);
-    add(weights.attention.query, layer.query);
-    add(weights.attention.key, layer.key);
-    add(weights.attention.value, layer.value);
-    add(weights.attention.queryBias, layer.queryBias);
-    add(weights.attention.output, layer.output);
-    add(weights.mlpGain, layer.mlpGain);
-    add(weights.gate, layer.gate);
-    add(weights.up, layer.up);
-    add(weights.down, layer.down);
-  }
-  return weights;
-}
 
 Row times(const Row &x, const Matrix &matrix) {
   Row y(matrix.columns);

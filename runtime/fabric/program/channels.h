@@ -4,8 +4,8 @@
 // come on, with the one PE that sends them.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SOL_RUNTIME_FABRIC_SIMULATE_CHANNELS_H
-#define SOL_RUNTIME_FABRIC_SIMULATE_CHANNELS_H
+#ifndef SOL_RUNTIME_FABRIC_PROGRAM_CHANNELS_H
+#define SOL_RUNTIME_FABRIC_PROGRAM_CHANNELS_H
 
 #include "runtime/fabric/program/code_lists.h"
 
@@ -48,4 +48,4 @@ private:
 
 } // namespace sol::fabric
 
-#endif // SOL_RUNTIME_FABRIC_SIMULATE_CHANNELS_H
+#endif // SOL_RUNTIME_FABRIC_PROGRAM_CHANNELS_H

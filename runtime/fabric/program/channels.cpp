@@ -3,7 +3,7 @@
 // See channels.h.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/fabric/simulate/channels.h"
+#include "runtime/fabric/program/channels.h"
 
 #include "absl/strings/str_cat.h"
 
