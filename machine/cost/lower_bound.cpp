@@ -16,16 +16,22 @@ double boundOfStep(const Target &target, const BoundStep &step) {
   double macs = step.macs / step.rate / static_cast<double>(step.wafers);
   double reads = step.readBytes / target.readBytesPerCycle /
                  static_cast<double>(step.wafers);
+  int64_t sums = std::max<int64_t>(1, step.sums);
+  int64_t summed = std::max<int64_t>(1, step.summed);
   for (bool turned : {false, true}) {
     int64_t along = turned ? target.columns : target.rows;
     int64_t across = turned ? target.rows : target.columns;
-    across = std::min(across, std::max<int64_t>(1, step.sums));
-    along = std::min(along, std::max<int64_t>(1, step.summed));
-    for (int64_t s = 1; s <= along; ++s) {
-      double pes = static_cast<double>(s * across);
-      auto hops = static_cast<double>(s / 2 * (step.wholeLine ? 2 : 1) *
-                                      target.hopCycles);
-      best = std::min(best, std::max({macs / pes, reads / pes, hops}));
+    // Where there are fewer sums than PEs across, several share one.
+    int64_t mostShared = std::min(summed, (across + sums - 1) / sums);
+    for (int64_t shared = 1; shared <= mostShared; ++shared) {
+      int64_t lines = std::min(across, sums * shared);
+      for (int64_t s = 1; s <= std::min(along, summed / shared); ++s) {
+        double pes = static_cast<double>(s * lines);
+        int64_t distance = s / 2 + shared / 2;
+        auto hops = static_cast<double>(distance * (step.wholeLine ? 2 : 1) *
+                                        target.hopCycles);
+        best = std::min(best, std::max({macs / pes, reads / pes, hops}));
+      }
     }
   }
   return best;

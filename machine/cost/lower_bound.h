@@ -29,10 +29,11 @@ struct BoundStep {
   int64_t wafers = 1;     ///< over which the step may be split
 };
 
-/// min over s, t of max(macs / (s t rate wafers), readBytes / (s t ports
-/// wafers), hops(s)): s PEs along the sum, up to `summed`, t across, up to
-/// `sums`, s x t a rectangle of the wafer in either direction; hops(s) is
-/// floor(s / 2), twice if the whole line needs the sum. In cycles.
+/// min over s, u, t of max(macs / (s t rate wafers), readBytes / (s t ports
+/// wafers), hops(s, u)): s PEs along the sum and u across share one sum, s u up
+/// to `summed`; t PEs across in all, up to `sums` u; s x t a rectangle of the
+/// wafer in either direction. hops(s, u) is floor(s / 2) + floor(u / 2), twice
+/// if all that share a sum need it. In cycles.
 double boundOfStep(const Target &target, const BoundStep &step);
 
 /// The dependent steps of one layer, and those of the output matrix. Experts

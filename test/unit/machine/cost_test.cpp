@@ -192,6 +192,20 @@ TEST(Bound, noRectangleBeatsIt) {
   }
 }
 
+TEST(Bound, aSumMaySpreadOverBothAxes) {
+  // One sum of 256 elements on 16 x 16 PEs: 1 cycle of arithmetic, 16 hops; on
+  // a line of 16: 16 cycles of arithmetic, 8 hops. On 8 x 8: 4 and 8.
+  Target target = named("mesh-32x32");
+  BoundStep step;
+  step.macs = 256 * 8;
+  step.rate = 8;
+  step.summed = 256;
+  EXPECT_LE(boundOfStep(target, step), 8);
+  step.sums = 32;
+  double wide = boundOfStep(target, step);
+  EXPECT_LE(wide, 8) << "more sums leave more PEs to use";
+}
+
 TEST(Bound, growsWithTheWork) {
   Target target = named("mesh-32x32");
   BoundStep step;
