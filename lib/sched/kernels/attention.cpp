@@ -27,6 +27,7 @@ public:
         slots((shape.context + height - 1) / height) {}
 
   void fusedProduct(const AttentionWeights &weights, ElementType storage);
+  void normHeads(const AttentionWeights &weights);
   void rotate();
   void scaleQueries();
   void append(ElementType cacheStorage);
@@ -39,6 +40,7 @@ private:
   void loadColumns(int32_t buffer, const Weights &weights, int32_t heads,
                    int32_t first, bool isBias);
   void addBias(const AttentionWeights &weights);
+  int32_t headVector(const std::string &name, const Weights &weights);
   int32_t rows() const { return layout.perColumn * x.tokens * group; }
   /// First element of a head's part of a token's row.
   int32_t at(int32_t token, int32_t local) const {
@@ -116,12 +118,23 @@ void AttentionWriter::addBias(const AttentionWeights &weights) {
     return;
   int32_t bias = writer.buffer("attention bias", ElementType::Float32,
                                int64_t(width) * writer.turns());
-  loadColumns(bias, weights.queryBias, group, 0, true);
-  loadColumns(bias, weights.keyBias, 1, group * e, true);
-  loadColumns(bias, weights.valueBias, 1, (group + 1) * e, true);
-  Operand all = {fused, 0, width, 1, -1, 0};
-  writer.local(Opcode::Add, fixed(x.tokens), fixed(width), all, all,
-               writer.perTurn({bias, 0, 0, 1, -1, 0}, width));
+  struct Part {
+    const Weights &weights;
+    int32_t heads, first;
+  };
+  for (const Part &part :
+       {Part{weights.queryBias, group, 0}, Part{weights.keyBias, 1, group * e},
+        Part{weights.valueBias, 1, (group + 1) * e}}) {
+    if (part.weights.empty())
+      continue;
+    loadColumns(bias, part.weights, part.heads, part.first, true);
+    for (int32_t token = 0; token < x.tokens; ++token) {
+      Operand sum = {fused, at(token, 0) + part.first, headStep, 1, -1, 0};
+      writer.local(
+          Opcode::Add, fixed(layout.perColumn), fixed(part.heads * e), sum, sum,
+          writer.perTurn({bias, part.first, headStep, 1, -1, 0}, width));
+    }
+  }
 }
 
 void AttentionWriter::fusedProduct(const AttentionWeights &weights,
@@ -144,6 +157,71 @@ void AttentionWriter::fusedProduct(const AttentionWeights &weights,
   writer.allReduce(writer.lines(Axis::Y), item.dst, fixed(x.tokens),
                    fixed(width), Combine::Add);
   addBias(weights);
+}
+
+/// A vector of headSize elements, the same for all heads.
+int32_t AttentionWriter::headVector(const std::string &name,
+                                    const Weights &weights) {
+  int32_t buffer =
+      writer.buffer(name, ElementType::Float32, int64_t(e) * writer.turns());
+  Slice slice;
+  slice.pes = writer.all();
+  slice.buffer = buffer;
+  slice.columns = layout.pairs;
+  for (int32_t half = 0; half < 2; ++half) {
+    slice.first = half * layout.pairs;
+    slice.pes.columns = layout.columns;
+    for (int32_t block = 0; block < layout.blocks; ++block) {
+      slice.pes.x = block * layout.columns;
+      int64_t start = half * shape.headSize / 2;
+      slice.column = {start - int64_t(slice.pes.x) * layout.pairs, layout.pairs,
+                      0};
+      slice.columnEnd = start + shape.headSize / 2;
+      writer.load(weights, slice, e);
+    }
+    slice.pes.x = layout.blocks * layout.columns;
+    slice.pes.columns = writer.extent(Axis::X) - slice.pes.x;
+    slice.columnEnd = 0;
+    if (slice.pes.columns > 0)
+      writer.load(weights, slice, e);
+  }
+  return buffer;
+}
+
+void AttentionWriter::normHeads(const AttentionWeights &weights) {
+  if (weights.queryGain.empty())
+    return;
+  int32_t queryGain = headVector("query gain", weights.queryGain);
+  int32_t keyGain = headVector("key gain", weights.keyGain);
+  int32_t heads = group + 1;
+  Count all = fixed(layout.perColumn * x.tokens * heads);
+  int32_t sums = writer.temporary(all.value);
+  auto forHeads = [&](auto f) {
+    for (int32_t token = 0; token < x.tokens; ++token)
+      for (int32_t local = 0; local < layout.perColumn; ++local)
+        f(Operand{fused, at(token, local), e, 1, -1, 0},
+          (token * layout.perColumn + local) * heads);
+  };
+  forHeads([&](Operand head, int32_t index) {
+    writer.local(Opcode::SumOfSquares, fixed(heads), fixed(e),
+                 {sums, index, 1, 1, -1, 0}, head);
+  });
+  Operand each = {sums, 0, 1, 1, -1, 0};
+  if (layout.columns > 1)
+    writer.allReduce({Axis::X, layout.columns, layout.blocks}, each, all,
+                     fixed(1), Combine::Add);
+  writer.local(Opcode::ReciprocalSquareRoot, all, fixed(1), each, each, {}, {},
+               1.0f / static_cast<float>(shape.headSize), shape.epsilon);
+  forHeads([&](Operand head, int32_t index) {
+    writer.local(Opcode::Multiply, fixed(heads), fixed(e), head, head,
+                 {sums, index, 1, 0, -1, 0});
+    writer.local(Opcode::Multiply, fixed(group), fixed(e), head, head,
+                 writer.perTurn({queryGain, 0, 0, 1, -1, 0}, e));
+    head.first += group * e;
+    writer.local(Opcode::Multiply, fixed(1), fixed(e), head, head,
+                 writer.perTurn({keyGain, 0, 0, 1, -1, 0}, e));
+  });
+  writer.release(sums);
 }
 
 void AttentionWriter::rotate() {
@@ -418,6 +496,7 @@ Sharded attention(RegionWriter &writer, const Sharded &x,
                   ElementType cacheStorage) {
   AttentionWriter item(writer, x, shape, positions);
   item.fusedProduct(weights, storage);
+  item.normHeads(weights);
   item.rotate();
   item.scaleQueries();
   item.append(cacheStorage);

@@ -15,17 +15,21 @@ namespace sol::fabric {
 struct AttentionShape {
   int32_t heads = 1; ///< of queries, a multiple of keyHeads
   int32_t keyHeads = 1;
-  int32_t headSize = 2; ///< even
-  int32_t context = 1;  ///< positions that the cache holds
-  float scale = 1;      ///< of the scores, as 1 / sqrt(headSize)
-  float softcap = 0;    ///< scores become cap * tanh(score / cap); 0: not
-  bool rotary = true;   ///< pairs (i, i + headSize / 2) are turned
+  int32_t headSize = 2;  ///< even
+  int32_t context = 1;   ///< positions that the cache holds
+  float scale = 1;       ///< of the scores, as 1 / sqrt(headSize)
+  float softcap = 0;     ///< scores become cap * tanh(score / cap); 0: not
+  bool rotary = true;    ///< pairs (i, i + headSize / 2) are turned
+  float epsilon = 1e-6f; ///< of the norms of heads
 };
 
 struct AttentionWeights {
   Weights query, key, value; ///< [width][heads * headSize], rows are inputs
   Weights output;            ///< [heads * headSize][width]
   Weights queryBias, keyBias, valueBias; ///< matrices of one row; may be empty
+  /// Each head's query and key are normed, as rmsNorm does, before they are
+  /// turned: matrices of one row with headSize elements; both or none.
+  Weights queryGain, keyGain;
 };
 
 /// How heads lie on columns. With `columns` PEs for each head of keys, PE j of

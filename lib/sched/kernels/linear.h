@@ -8,7 +8,7 @@
 #ifndef SOL_LIB_SCHED_KERNELS_LINEAR_H
 #define SOL_LIB_SCHED_KERNELS_LINEAR_H
 
-#include "lib/sched/kernels/region_writer.h"
+#include "lib/sched/kernels/region/region_writer.h"
 
 namespace sol::fabric {
 

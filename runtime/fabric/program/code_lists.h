@@ -41,7 +41,7 @@ struct CodeList {
 };
 
 /// Deepest nesting of loops.
-inline constexpr int mostLoops = 4;
+inline constexpr int mostLoops = 3;
 
 class CodeLists {
 public:

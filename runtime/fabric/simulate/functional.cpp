@@ -11,23 +11,50 @@
 #include <bit>
 
 namespace sol::fabric {
+namespace {
+
+constexpr int32_t doesNotWait = -1;
+constexpr int32_t nobodySends = -2;
+
+} // namespace
 
 FunctionalFabric::FunctionalFabric(PeArray array, Channels ways,
                                    const FabricLimits &limits)
-    : pes(std::move(array)), channels(std::move(ways)),
-      waiting(pes.pes(), Waits::No), ready(pes.pes()) {
+    : pes(std::move(array)), channels(std::move(ways)), colours(limits.colours),
+      ends(pes.pes() * limits.colours), waitsForWords(pes.pes()),
+      waitsForRoom(pes.pes()), ready(pes.pes()) {
   int64_t used = 0;
-  for (const Channel &channel : channels.all()) {
+  const std::vector<Channel> &all = channels.all();
+  for (size_t i = 0; i < all.size(); ++i) {
+    bool isFirst = i == 0 || all[i].sender != all[i - 1].sender ||
+                   all[i].colour != all[i - 1].colour;
+    auto index = static_cast<int32_t>(i);
+    if (isFirst) {
+      flows.emplace_back();
+      flows.back().firstTap = index;
+      flows.back().sender = static_cast<int32_t>(all[i].sender);
+      ends[all[i].sender * colours + all[i].colour].out =
+          static_cast<int32_t>(flows.size() - 1);
+    }
+    ++flows.back().taps;
     // Each router on the way holds as many words, a link between wafers what
     // two routers do.
-    int64_t routers = channel.hops + 2 * channel.crossings + 1;
-    Queue queue;
-    queue.capacity = static_cast<uint32_t>(
+    int64_t routers = all[i].hops + 2 * all[i].crossings + 1;
+    Tap tap;
+    tap.capacity = static_cast<uint32_t>(
         std::min<int64_t>(routers * limits.queueWords, 1 << 20));
-    queue.mask = std::bit_ceil(queue.capacity) - 1;
-    queue.base = used;
-    used += queue.mask + 1;
-    queues.push_back(queue);
+    tap.flow = static_cast<int32_t>(flows.size() - 1);
+    tap.receiver = static_cast<int32_t>(all[i].receiver);
+    taps.push_back(tap);
+    ends[all[i].receiver * colours + all[i].colour].in = index;
+  }
+  for (Flow &flow : flows) {
+    uint32_t most = 1;
+    for (int32_t i = 0; i < flow.taps; ++i)
+      most = std::max(most, taps[flow.firstTap + i].capacity);
+    flow.mask = std::bit_ceil(most) - 1;
+    flow.base = used;
+    used += flow.mask + 1;
   }
   words.resize(used);
 }
@@ -50,62 +77,142 @@ FunctionalFabric::create(const FabricProgram &program,
       new FunctionalFabric(*std::move(array), *std::move(channels), limits));
 }
 
-void FunctionalFabric::wake(int64_t pe, Waits reason) {
-  if (waiting[pe] != reason)
-    return;
-  waiting[pe] = Waits::No;
+void FunctionalFabric::wake(int64_t pe) {
+  waitsForWords[pe] = waitsForRoom[pe] = doesNotWait;
   size_t at = readyFirst + readyCount++;
-  ready[at < ready.size() ? at : at - ready.size()] = pe;
+  ready[at < ready.size() ? at : at - ready.size()] = static_cast<int32_t>(pe);
 }
 
-int64_t FunctionalFabric::room(absl::Span<const int32_t> targets) const {
-  int64_t least = INT32_MAX;
-  for (int32_t target : targets)
-    least =
-        std::min<int64_t>(least, queues[target].capacity - queues[target].size);
+/// Asks for the memory that the PEs which come next will touch, in the order in
+/// which one thing leads to another: they are thousands, and far apart.
+void FunctionalFabric::prefetch() const {
+  auto soon = [&](size_t ahead) -> int64_t {
+    if (ahead >= readyCount)
+      return -1;
+    size_t at = readyFirst + ahead;
+    return ready[at < ready.size() ? at : at - ready.size()];
+  };
+  if (int64_t pe = soon(12); pe >= 0) {
+    auto *core = reinterpret_cast<const char *>(&pes.core(pe));
+    __builtin_prefetch(core);
+    __builtin_prefetch(core + 64);
+  }
+  if (int64_t pe = soon(8); pe >= 0)
+    __builtin_prefetch(pes.core(pe).code->steps.data() + pes.core(pe).next);
+  if (int64_t pe = soon(5); pe >= 0) {
+    const Core &core = pes.core(pe);
+    const Step &step = *core.code->steps[core.next];
+    if (step.source->in >= 0)
+      __builtin_prefetch(&endsOf(pe, step.source->in));
+    if (step.source->out >= 0)
+      __builtin_prefetch(&endsOf(pe, step.source->out));
+    __builtin_prefetch(core.memory + step.dst.offset);
+  }
+  if (int64_t pe = soon(2); pe >= 0) {
+    const Core &core = pes.core(pe);
+    const Instruction &item = *core.code->steps[core.next]->source;
+    if (item.in >= 0)
+      if (int32_t tap = endsOf(pe, item.in).in; tap >= 0) {
+        const Flow &flow = flows[taps[tap].flow];
+        __builtin_prefetch(words.data() + flow.base +
+                           (taps[tap].taken & flow.mask));
+      }
+    if (item.out >= 0)
+      if (int32_t flow = endsOf(pe, item.out).out; flow >= 0)
+        __builtin_prefetch(&flows[flow]);
+  }
+}
+
+uint32_t FunctionalFabric::room(Flow &flow) {
+  if (flow.limit != flow.sent)
+    return flow.limit - flow.sent;
+  uint32_t least = UINT32_MAX;
+  for (int32_t i = 0; i < flow.taps; ++i) {
+    const Tap &tap = taps[flow.firstTap + i];
+    uint32_t free = tap.capacity - (flow.sent - tap.taken);
+    if (free < least) {
+      least = free;
+      flow.blocker = flow.firstTap + i;
+    }
+  }
+  flow.limit = flow.sent + least;
   return least;
+}
+
+void FunctionalFabric::handle(Core &core, const StreamView &stream, Tap *in,
+                              Flow *out, uint32_t count) {
+  uint32_t *from = in ? words.data() + flows[in->flow].base : nullptr;
+  uint32_t fromMask = in ? flows[in->flow].mask : 0;
+  uint32_t *to = out ? words.data() + out->base : nullptr;
+  bool isPlain =
+      !stream.packed && stream.type == ElementType::Float32 &&
+      stream.rowLength == stream.elements && stream.step == 1 &&
+      (stream.combine == Combine::None || stream.combine == Combine::Add);
+  if (!isPlain) {
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t incoming = in ? from[in->taken++ & fromMask] : 0;
+      uint32_t word = stream.handle(core.words++, incoming, core.choice);
+      if (out)
+        to[out->sent++ & out->mask] = word;
+    }
+    return;
+  }
+  float *memory =
+      reinterpret_cast<float *>(stream.base) + stream.first + core.words;
+  bool adds = stream.combine == Combine::Add && in;
+  for (uint32_t i = 0; i < count; ++i) {
+    float value =
+        in ? std::bit_cast<float>(from[in->taken++ & fromMask]) : memory[i];
+    if (adds)
+      value = memory[i] + value;
+    if (stream.store)
+      memory[i] = value;
+    if (out)
+      to[out->sent++ & out->mask] = std::bit_cast<uint32_t>(value);
+  }
+  core.words += static_cast<int32_t>(count);
 }
 
 bool FunctionalFabric::move(int64_t pe, const StreamView &stream) {
   Core &core = pes.core(pe);
-  int32_t in = stream.in < 0 ? -1 : channels.into(pe, stream.in);
-  absl::Span<const int32_t> targets;
+  Tap *in = nullptr;
+  Flow *out = nullptr;
+  int32_t tap = -1;
+  if (stream.in >= 0) {
+    tap = endsOf(pe, stream.in).in;
+    if (tap >= 0)
+      in = &taps[tap];
+  }
   if (stream.out >= 0)
-    targets = channels.from(pe, stream.out);
+    if (int32_t flow = endsOf(pe, stream.out).out; flow >= 0)
+      out = &flows[flow];
   while (core.words < stream.words) {
-    int64_t chunk = stream.words - core.words;
+    auto chunk = static_cast<uint32_t>(stream.words - core.words);
     if (stream.in >= 0) {
-      chunk = in < 0 ? 0 : std::min<int64_t>(chunk, queues[in].size);
+      chunk = in ? std::min(chunk, flows[in->flow].sent - in->taken) : 0;
       if (chunk == 0) {
-        waiting[pe] = Waits::ForWords;
+        waitsForWords[pe] = in ? tap : nobodySends;
         return false;
       }
     }
-    if (stream.out >= 0) {
-      chunk = std::min(chunk, room(targets));
+    if (out) {
+      chunk = std::min(chunk, room(*out));
       if (chunk == 0) {
-        waiting[pe] = Waits::ForRoom;
+        waitsForRoom[pe] = static_cast<int32_t>(out - flows.data());
         return false;
       }
     }
-    for (int64_t i = 0; i < chunk; ++i) {
-      uint32_t incoming = 0;
-      if (in >= 0) {
-        Queue &queue = queues[in];
-        incoming = words[queue.base + (queue.first++ & queue.mask)];
-        --queue.size;
-      }
-      uint32_t word = stream.handle(core.words++, incoming, core.choice);
-      for (int32_t target : targets) {
-        Queue &queue = queues[target];
-        words[queue.base + ((queue.first + queue.size++) & queue.mask)] = word;
-      }
-    }
+    handle(core, stream, in, out, chunk);
     count.words += chunk;
-    if (in >= 0)
-      wake(channels.all()[in].sender, Waits::ForRoom);
-    for (int32_t target : targets)
-      wake(channels.all()[target].receiver, Waits::ForWords);
+    if (in) {
+      const Flow &flow = flows[in->flow];
+      if (flow.blocker == tap && waitsForRoom[flow.sender] == in->flow)
+        wake(flow.sender);
+    }
+    if (out)
+      for (int32_t i = out->firstTap; i < out->firstTap + out->taps; ++i)
+        if (waitsForWords[taps[i].receiver] == i)
+          wake(taps[i].receiver);
   }
   return true;
 }
@@ -131,22 +238,31 @@ absl::Status FunctionalFabric::turn(int64_t pe) {
   return absl::OkStatus();
 }
 
+void FunctionalFabric::restart() {
+  readyFirst = readyCount = 0;
+  for (Flow &flow : flows) {
+    flow.sent = flow.limit = 0;
+    flow.blocker = -1;
+  }
+  for (Tap &tap : taps)
+    tap.taken = 0;
+  for (int64_t pe = 0; pe < pes.pes(); ++pe) {
+    waitsForWords[pe] = waitsForRoom[pe] = doesNotWait;
+    if (!pes.core(pe).code->steps.empty())
+      ready[readyCount++] = static_cast<int32_t>(pe);
+  }
+}
+
 absl::StatusOr<HostTensors> FunctionalFabric::step(const HostTensors &inputs) {
   if (absl::Status status = pes.begin(inputs); !status.ok())
     return status;
-  readyFirst = readyCount = 0;
-  for (Queue &queue : queues)
-    queue.first = queue.size = 0;
-  for (int64_t pe = 0; pe < pes.pes(); ++pe) {
-    waiting[pe] = Waits::No;
-    if (!pes.core(pe).code->steps.empty())
-      ready[readyCount++] = pe;
-  }
+  restart();
   while (readyCount > 0) {
     int64_t pe = ready[readyFirst];
     if (++readyFirst == ready.size())
       readyFirst = 0;
     --readyCount;
+    prefetch();
     if (absl::Status status = turn(pe); !status.ok())
       return status;
   }
@@ -160,39 +276,38 @@ std::string FunctionalFabric::waitText(int64_t pe, int64_t &waitsFor) const {
   const Instruction &item = *core.code->steps[core.next]->source;
   std::string text = absl::StrCat(pes.instructionText(pe), " waits ");
   waitsFor = -1;
-  if (waiting[pe] == Waits::ForWords) {
-    int32_t in = channels.into(pe, item.in);
+  if (waitsForWords[pe] != doesNotWait) {
     absl::StrAppend(&text, "for word ", core.words, " on colour ", item.in);
-    if (in < 0)
+    if (waitsForWords[pe] == nobodySends)
       return absl::StrCat(text, ", which nobody sends");
-    waitsFor = channels.all()[in].sender;
+    waitsFor = flows[taps[waitsForWords[pe]].flow].sender;
     return absl::StrCat(text, " from ", pes.mesh().text(waitsFor));
   }
-  absl::StrAppend(&text, "for room to send word ", core.words, " on colour ",
-                  item.out);
-  for (int32_t target : channels.from(pe, item.out))
-    if (queues[target].size == queues[target].capacity) {
-      waitsFor = channels.all()[target].receiver;
-      return absl::StrCat(text, ": ", pes.mesh().text(waitsFor),
-                          " doesn't take what it has, ", queues[target].size,
-                          " words");
-    }
-  return text;
+  const Flow &flow = flows[waitsForRoom[pe]];
+  const Tap &tap = taps[flow.blocker];
+  waitsFor = tap.receiver;
+  return absl::StrCat(text, "for room to send word ", core.words, " on colour ",
+                      item.out, ": ", pes.mesh().text(waitsFor),
+                      " doesn't take what it has, ", flow.sent - tap.taken,
+                      " words");
 }
 
 absl::Status FunctionalFabric::atRest() const {
+  auto waits = [&](int64_t pe) {
+    return waitsForWords[pe] != doesNotWait || waitsForRoom[pe] != doesNotWait;
+  };
   int64_t waitingPes = 0, firstPe = -1;
   for (int64_t pe = 0; pe < pes.pes(); ++pe)
-    if (waiting[pe] != Waits::No && waitingPes++ == 0)
+    if (waits(pe) && waitingPes++ == 0)
       firstPe = pe;
   if (waitingPes == 0) {
-    for (size_t i = 0; i < queues.size(); ++i)
-      if (queues[i].size > 0) {
+    for (size_t i = 0; i < taps.size(); ++i)
+      if (uint32_t left = flows[taps[i].flow].sent - taps[i].taken; left > 0) {
         const Channel &channel = channels.all()[i];
         return absl::FailedPreconditionError(absl::StrCat(
-            queues[i].size, " words of ", pes.mesh().text(channel.sender),
-            " on colour ", channel.colour, " are left at ",
-            pes.mesh().text(channel.receiver), ", which ended without them"));
+            left, " words of ", pes.mesh().text(channel.sender), " on colour ",
+            channel.colour, " are left at ", pes.mesh().text(channel.receiver),
+            ", which ended without them"));
       }
     return absl::OkStatus();
   }
@@ -206,7 +321,7 @@ absl::Status FunctionalFabric::atRest() const {
       absl::StrAppend(&text, "\n  a circle of ", chain.end() - before, " PEs");
       break;
     }
-    if (waiting[pe] == Waits::No) {
+    if (!waits(pe)) {
       absl::StrAppend(&text, "\n  ", pes.mesh().text(pe), " has ended");
       break;
     }

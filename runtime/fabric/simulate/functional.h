@@ -43,29 +43,58 @@ public:
   int64_t mostInstructions = int64_t(1) << 40;
 
 private:
-  /// A ring of words that have been sent and not taken.
-  struct Queue {
-    uint32_t first = 0, size = 0, capacity = 0;
-    int64_t base = 0; ///< in `words`, a power of two of them
-    uint32_t mask = 0;
+  /// The words of one sender on one colour, in a ring that all receivers share.
+  struct Flow {
+    int64_t base = 0;  ///< in `words`
+    uint32_t mask = 0; ///< size of the ring less 1
+    uint32_t sent = 0;
+    uint32_t limit = 0;   ///< up to here there is room for sure
+    int32_t firstTap = 0; ///< receivers are consecutive channels
+    int32_t taps = 0;
+    int32_t blocker = -1; ///< the receiver that the sender waits for
+    int32_t sender = 0;
   };
-  enum class Waits : uint8_t { No, ForWords, ForRoom };
+  /// A receiver of a flow: a channel of Channels.
+  struct Tap {
+    uint32_t taken = 0;
+    uint32_t capacity = 0; ///< words that routers on the way hold
+    int32_t flow = 0;
+    int32_t receiver = 0;
+  };
+
+  /// What a PE's colour means: the tap that brings its words, and the flow
+  /// that it fills.
+  struct Ends {
+    int32_t in = -1, out = -1;
+  };
 
   FunctionalFabric(PeArray pes, Channels channels, const FabricLimits &limits);
-  void wake(int64_t pe, Waits reason);
+  const Ends &endsOf(int64_t pe, int32_t colour) const {
+    return ends[pe * colours + colour];
+  }
+  void prefetch() const;
+  void wake(int64_t pe);
   absl::Status turn(int64_t pe);
   /// Moves words of a stream until it is through or waits; true if through.
   bool move(int64_t pe, const StreamView &stream);
-  int64_t room(absl::Span<const int32_t> targets) const;
+  /// Handles words of which there are enough, with room.
+  void handle(Core &core, const StreamView &stream, Tap *in, Flow *out,
+              uint32_t count);
+  uint32_t room(Flow &flow);
+  void restart();
   absl::Status atRest() const;
   std::string waitText(int64_t pe, int64_t &waitsFor) const;
 
   PeArray pes;
   Channels channels;
-  std::vector<Queue> queues; ///< of each channel
+  int64_t colours = 0;
+  std::vector<Ends> ends; ///< by PE and colour
+  std::vector<Flow> flows;
+  std::vector<Tap> taps; ///< of each channel
   std::vector<uint32_t> words;
-  std::vector<Waits> waiting;
-  std::vector<int64_t> ready; ///< PEs that may go on, a ring
+  std::vector<int32_t> waitsForWords; ///< of each PE: a tap, nobody, or not
+  std::vector<int32_t> waitsForRoom;  ///< of each PE: a flow, or not
+  std::vector<int32_t> ready;         ///< PEs that may go on, a ring
   size_t readyFirst = 0, readyCount = 0;
   FunctionalCounts count;
 };

@@ -163,18 +163,15 @@ absl::StatusOr<PeArray> PeArray::create(const FabricProgram &program,
   array.shape = std::make_shared<const Mesh>(*std::move(mesh));
   array.lists = std::make_shared<const CodeLists>(*std::move(codes));
   int64_t words = 0;
-  for (int64_t pe = 0; pe < array.pes(); ++pe) {
-    array.memoryAt.push_back(words);
+  for (int64_t pe = 0; pe < array.pes(); ++pe)
     words += array.lists->memoryBytes(pe) / 4;
-  }
   if (words > mostMemoryBytes / 4)
     return absl::ResourceExhaustedError(
         absl::StrCat("the program's PEs have ", words * 4,
                      " bytes of memory, a simulator takes up to ",
                      mostMemoryBytes, ": use fewer PEs"));
   array.memory.assign(words, 0);
-  array.registers.assign(array.pes() * registerCount, 0);
-  array.cores.resize(array.pes());
+  array.placeCores();
   for (const auto *list : {&program.inputs, &program.outputs})
     for (const Tensor &tensor : *list)
       if (tensor.rows < 1 || tensor.columns < 1 || tensor.rows > mostElements ||
@@ -197,6 +194,21 @@ absl::StatusOr<PeArray> PeArray::create(const FabricProgram &program,
   if (absl::Status status = array.loadWeights(weights); !status.ok())
     return status;
   return array;
+}
+
+void PeArray::placeCores() {
+  cores.resize(pes());
+  auto *bytes = reinterpret_cast<uint8_t *>(memory.data());
+  int64_t pe = 0;
+  for (const Wafer &wafer : source->wafers)
+    for (int32_t y = 0; y < wafer.rows; ++y)
+      for (int32_t x = 0; x < wafer.columns; ++x) {
+        cores[pe].x = x;
+        cores[pe].y = y;
+        cores[pe].memory = bytes;
+        cores[pe].code = &lists->of(pe);
+        bytes += lists->memoryBytes(pe++);
+      }
 }
 
 absl::Status PeArray::loadWeights(absl::Span<const uint8_t> weights) {
@@ -236,9 +248,7 @@ void PeArray::put(const Region &region, const Slice &slice,
                   const Tensor &tensor, const uint8_t *data) {
   const Buffer &buffer = region.buffers[slice.buffer];
   slice.pes.forEach([&](int64_t x, int64_t y) {
-    auto *base = reinterpret_cast<uint8_t *>(
-                     memory.data() + memoryAt[shape->number(region, x, y)]) +
-                 buffer.offset;
+    uint8_t *base = cores[shape->number(region, x, y)].memory + buffer.offset;
     forElements(slice, x, y, [&](int64_t at, int64_t row, int64_t column) {
       float value =
           row < 0 ? 0
@@ -251,7 +261,8 @@ void PeArray::put(const Region &region, const Slice &slice,
 
 void PeArray::reset() {
   std::fill(memory.begin(), memory.end(), 0);
-  std::fill(registers.begin(), registers.end(), 0);
+  for (Core &core : cores)
+    std::fill(std::begin(core.registers), std::end(core.registers), 0);
   for (const Region &region : source->regions)
     for (const Slice &slice : region.weights) {
       const Tensor &tensor = source->weights[slice.tensor];
@@ -260,8 +271,8 @@ void PeArray::reset() {
 }
 
 void PeArray::setRegister(int32_t index, int32_t value) {
-  for (int64_t pe = 0; pe < pes(); ++pe)
-    registers[pe * registerCount + index] = value;
+  for (Core &core : cores)
+    core.registers[index] = value;
 }
 
 absl::Status PeArray::begin(const HostTensors &inputs) {
@@ -285,10 +296,8 @@ absl::Status PeArray::begin(const HostTensors &inputs) {
       put(region, slice, dense,
           reinterpret_cast<const uint8_t *>(inputs[slice.tensor].data()));
     }
-  for (int64_t pe = 0; pe < pes(); ++pe) {
-    cores[pe] = {};
-    cores[pe].code = &lists->of(pe);
-  }
+  for (Core &core : cores)
+    core.next = core.words = core.depth = 0;
   return absl::OkStatus();
 }
 
@@ -301,10 +310,8 @@ HostTensors PeArray::outputs() const {
       const Buffer &buffer = region.buffers[slice.buffer];
       int64_t columns = source->outputs[slice.tensor].columns;
       slice.pes.forEach([&](int64_t x, int64_t y) {
-        auto *base =
-            reinterpret_cast<const uint8_t *>(
-                memory.data() + memoryAt[shape->number(region, x, y)]) +
-            buffer.offset;
+        const uint8_t *base =
+            cores[shape->number(region, x, y)].memory + buffer.offset;
         forElements(slice, x, y, [&](int64_t at, int64_t row, int64_t column) {
           if (row >= 0)
             result[slice.tensor][row * columns + column] =
@@ -317,13 +324,8 @@ HostTensors PeArray::outputs() const {
 
 PeView PeArray::view(int64_t pe, const Step &step) {
   const Region &region = source->regions[step.region];
-  int64_t local = pe - shape->number(region, 0, 0);
-  int64_t columns = source->wafers[region.wafer].columns;
-  // Columns before the region's corner count as the end of the row above.
-  auto y = static_cast<int32_t>(local / columns);
-  return {reinterpret_cast<uint8_t *>(memory.data() + memoryAt[pe]),
-          registers.data() + pe * registerCount,
-          static_cast<int32_t>(local - y * columns), y};
+  Core &core = cores[pe];
+  return {core.memory, core.registers, core.x - region.x, core.y - region.y};
 }
 
 const Step *PeArray::next(int64_t pe) {
@@ -331,7 +333,7 @@ const Step *PeArray::next(int64_t pe) {
   const std::vector<const Step *> &steps = core.code->steps;
   while (core.next < static_cast<int64_t>(steps.size())) {
     const Step *step = steps[core.next];
-    if (step->guard < 0 || registers[pe * registerCount + step->guard] != 0)
+    if (step->guard < 0 || core.registers[step->guard] != 0)
       return step;
     ++core.next;
   }

@@ -20,16 +20,20 @@ namespace sol::fabric {
 /// outputs.
 using HostTensors = std::vector<std::vector<float>>;
 
-/// Where a PE is in its code.
-struct Core {
+/// A PE: where it is in its code, its registers and memory. Together, as all of
+/// it is looked at whenever a PE goes on.
+struct alignas(128) Core {
   const CodeList *code = nullptr;
-  int32_t next = 0;  ///< instruction
-  int32_t words = 0; ///< of that stream that are handled
-  int32_t depth = 0; ///< open loops
+  uint8_t *memory = nullptr;
+  int32_t x = 0, y = 0; ///< on its wafer
+  int32_t next = 0;     ///< instruction
+  int32_t words = 0;    ///< of that stream that are handled
   struct {
     int32_t begin, left;
-  } loops[mostLoops];
+  } loops[mostLoops] = {};
+  int16_t depth = 0;  ///< open loops
   uint8_t choice = 0; ///< of an ArgMax whose index comes next
+  int32_t registers[registerCount] = {};
 };
 
 /// One stream of one PE, resolved. Word w holds element w, or 2 w and 2 w + 1.
@@ -54,6 +58,9 @@ private:
 
 class PeArray {
 public:
+  PeArray(PeArray &&) = default;
+  PeArray &operator=(PeArray &&) = default;
+
   /// `program` must outlive it. InvalidArgument for programs that can't be
   /// executed; weights are the bytes that Tensor::offset counts in.
   static absl::StatusOr<PeArray> create(const FabricProgram &program,
@@ -91,6 +98,8 @@ public:
   std::string instructionText(int64_t pe) const;
 
 private:
+  PeArray() = default;
+  void placeCores();
   absl::Status loadWeights(absl::Span<const uint8_t> weights);
   void put(const Region &region, const Slice &slice, const Tensor &tensor,
            const uint8_t *data);
@@ -99,9 +108,7 @@ private:
   const FabricProgram *source = nullptr;
   std::shared_ptr<const Mesh> shape;
   std::shared_ptr<const CodeLists> lists;
-  std::vector<uint32_t> memory;   ///< of all PEs
-  std::vector<int64_t> memoryAt;  ///< of each PE, in 4 bytes
-  std::vector<int32_t> registers; ///< registerCount for each PE
+  std::vector<uint32_t> memory; ///< of all PEs
   std::vector<Core> cores;
   absl::Span<const uint8_t> weightBytes;
   LocalExecutor executor;

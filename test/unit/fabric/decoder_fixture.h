@@ -28,6 +28,7 @@ inline DecoderShape smallDecoder(int32_t heads, int32_t keyHeads,
 
 struct Layer {
   Matrix attentionGain, query, key, value, queryBias, output;
+  Matrix queryGain, keyGain;
   Matrix mlpGain, gate, up, down;
 };
 
@@ -36,6 +37,7 @@ struct Model {
   DecoderShape shape;
   Matrix table, frequencies, finalGain;
   std::vector<Layer> layers;
+  bool headNorms = false; ///< queries and keys are normed
 };
 
 inline Model makeModel(FabricFixture &fixture, DecoderShape shape) {
@@ -52,6 +54,8 @@ inline Model makeModel(FabricFixture &fixture, DecoderShape shape) {
         {fixture.random(1, shape.width), fixture.random(shape.width, inner),
          fixture.random(shape.width, keys), fixture.random(shape.width, keys),
          fixture.random(1, inner), fixture.random(inner, shape.width, 0.3f),
+         fixture.random(1, attention.headSize, 2),
+         fixture.random(1, attention.headSize, 2),
          fixture.random(1, shape.width),
          fixture.random(shape.width, shape.hidden, 0.5f),
          fixture.random(shape.width, shape.hidden, 0.5f),
@@ -73,6 +77,10 @@ inline DecoderWeights addWeights(FabricFixture &fixture, const Model &model) {
     add(weights.attention.key, layer.key);
     add(weights.attention.value, layer.value);
     add(weights.attention.queryBias, layer.queryBias);
+    if (model.headNorms) {
+      add(weights.attention.queryGain, layer.queryGain);
+      add(weights.attention.keyGain, layer.keyGain);
+    }
     add(weights.attention.output, layer.output);
     add(weights.mlpGain, layer.mlpGain);
     add(weights.gate, layer.gate);

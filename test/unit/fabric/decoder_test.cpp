@@ -4,6 +4,7 @@
 // nothing of meshes.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/fabric/verify/verify.h"
 #include "test/unit/fabric/decoder_fixture.h"
 
 #include <algorithm>
@@ -78,12 +79,25 @@ private:
       }
   }
 
+  /// Norms each head by itself.
+  static void norm(Row &x, const Matrix &gain) {
+    for (size_t head = 0; head < x.size(); head += gain.values.size()) {
+      auto at = x.begin() + static_cast<int64_t>(head);
+      Row y = normed(Row(at, at + gain.columns), gain, 1e-6);
+      std::copy(y.begin(), y.end(), at);
+    }
+  }
+
   Row attention(size_t l, const Row &x) {
     const AttentionShape &shape = model.shape.attention;
     const Layer &layer = model.layers[l];
     Row query = times(x, layer.query), key = times(x, layer.key);
     for (size_t i = 0; i < query.size(); ++i)
       query[i] += layer.queryBias.values[i];
+    if (model.headNorms) {
+      norm(query, layer.queryGain);
+      norm(key, layer.keyGain);
+    }
     rotate(query, shape.heads);
     rotate(key, shape.keyHeads);
     keys[l].push_back(key);
@@ -127,47 +141,91 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{1, 1, 2, 1, 4, 1}, Case{4, 4, 4, 2, 8, 3},
                     Case{3, 5, 8, 4, 6, 4}, Case{8, 2, 6, 3, 10, 2}));
 
-TEST_P(Decoder, severalTokens) {
-  Case size = GetParam();
-  FabricFixture fixture(size.columns, size.rows);
-  DecoderShape shape;
-  shape.attention = {size.heads,
-                     size.keyHeads,
-                     size.headSize,
-                     12,
-                     1 / std::sqrt(float(size.headSize)),
-                     0,
-                     true};
-  shape.layers = 2;
-  shape.width = 22;
-  shape.hidden = 29;
-  shape.words = 47;
-  shape.tokens = size.tokens;
-  Model model = makeModel(fixture, shape);
-  writeDecoder(*fixture.writer, fixture.program, shape,
-               addWeights(fixture, model));
-  EXPECT_LE(fixture.writer->registersUsed(), registerCount);
-  EXPECT_LE(fixture.writer->coloursUsed(), 24);
+/// Runs a written program over the whole context and compares it with plain
+/// loops, step by step.
+void expectSame(FabricFixture &fixture, const Model &model, double bound) {
+  int32_t tokens = model.shape.tokens;
+  // Chunks take more code than a token does: what a PE may reserve at most.
+  FabricLimits limits;
+  limits.codeBytes = tokens > 1 ? 9'216 : 3'072;
+  absl::Status status = verifyProgram(fixture.program, limits);
+  EXPECT_TRUE(status.ok()) << status;
   auto fabric =
       FunctionalFabric::create(fixture.program, FabricLimits{}, fixture.bytes);
   ASSERT_TRUE(fabric.ok()) << fabric.status();
   Reference reference(model);
-  std::vector<float> tokens;
-  for (int32_t t = 0; t < size.tokens; ++t)
-    tokens.push_back(float((7 * t + 3) % 47));
-  for (int32_t step = 0; step < 12 / size.tokens; ++step) {
-    absl::StatusOr<HostTensors> result = (*fabric)->step({tokens});
+  std::vector<float> next;
+  for (int32_t t = 0; t < tokens; ++t)
+    next.push_back(float((7 * t + 3) % 47));
+  for (int32_t step = 0; step < 12 / tokens; ++step) {
+    absl::StatusOr<HostTensors> result = (*fabric)->step({next});
     ASSERT_TRUE(result.ok()) << result.status();
-    for (int32_t t = 0; t < size.tokens; ++t) {
-      Row expected = reference.step(int64_t(tokens[t]));
+    for (int32_t t = 0; t < tokens; ++t) {
+      Row expected = reference.step(int64_t(next[t]));
       std::vector<float> found((*result)[0].begin() + t * 47,
                                (*result)[0].begin() + (t + 1) * 47);
-      EXPECT_LT(difference(found, expected), 1e-4) << "step " << step;
-      auto best = std::max_element(expected.begin(), expected.end());
-      EXPECT_EQ((*result)[1][t], best - expected.begin());
+      EXPECT_LT(difference(found, expected), bound) << "step " << step;
+      auto best = std::max_element(found.begin(), found.end());
+      EXPECT_EQ((*result)[1][t], best - found.begin());
       // The next step begins with what this one chose.
-      tokens[t] = (*result)[1][t];
+      next[t] = (*result)[1][t];
     }
+  }
+}
+
+DecoderShape shapeOf(const Case &size) {
+  return smallDecoder(size.heads, size.keyHeads, size.headSize, size.tokens);
+}
+
+TEST_P(Decoder, severalTokens) {
+  for (bool headNorms : {false, true}) {
+    FabricFixture fixture(GetParam().columns, GetParam().rows);
+    DecoderShape shape = shapeOf(GetParam());
+    Model model = makeModel(fixture, shape);
+    model.headNorms = headNorms;
+    writeDecoder(fixture.program, {{&*fixture.writer, shape.layers}}, shape,
+                 addWeights(fixture, model));
+    EXPECT_LE(fixture.writer->registersUsed(), registerCount);
+    EXPECT_LE(fixture.writer->coloursUsed(), shape.transferColour);
+    expectSame(fixture, model, 1e-4);
+  }
+}
+
+TEST_P(Decoder, inHalfPrecision) {
+  FabricFixture fixture(GetParam().columns, GetParam().rows);
+  fixture.writer->packed = true;
+  DecoderShape shape = shapeOf(GetParam());
+  shape.storage = shape.cacheStorage = ElementType::Float16;
+  Model model = makeModel(fixture, shape);
+  writeDecoder(fixture.program, {{&*fixture.writer, shape.layers}}, shape,
+               addWeights(fixture, model));
+  expectSame(fixture, model, 3e-2);
+}
+
+TEST_P(Decoder, aRegionForEachLayer) {
+  // Side by side with a gap, and on two wafers.
+  for (int32_t wafers : {1, 2}) {
+    Case size = GetParam();
+    FabricFixture fixture(size.columns, size.rows);
+    FabricProgram &program = fixture.program;
+    Region second = fixture.region();
+    second.name = "second";
+    if (wafers == 1) {
+      program.wafers = {{2 * size.columns + 3, size.rows}};
+      second.x = size.columns + 2;
+    } else {
+      program.wafers = {{size.columns + 1, size.rows},
+                        {size.columns + 2, size.rows + 1}};
+      second.wafer = 1;
+      second.x = second.y = 1;
+    }
+    program.regions.push_back(second);
+    RegionWriter writer(program, 1, fixture.model);
+    DecoderShape shape = shapeOf(size);
+    Model model = makeModel(fixture, shape);
+    writeDecoder(program, {{&*fixture.writer, 1}, {&writer, 1}}, shape,
+                 addWeights(fixture, model));
+    expectSame(fixture, model, 1e-4);
   }
 }
 

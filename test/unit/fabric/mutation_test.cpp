@@ -21,7 +21,7 @@ protected:
   Mutations() : fixture(4, 4), generator(7) {
     DecoderShape shape = smallDecoder(4, 2, 8, 1);
     Model model = makeModel(fixture, shape);
-    writeDecoder(*fixture.writer, fixture.program, shape,
+    writeDecoder(fixture.program, {{&*fixture.writer, shape.layers}}, shape,
                  addWeights(fixture, model));
   }
 

@@ -8,6 +8,7 @@
 #include "runtime/fabric/simulate/timed.h"
 
 #include "machine/cost/local_work.h"
+#include "machine/events/collective_programs.h"
 #include "test/unit/fabric/fabric_fixture.h"
 
 namespace {
@@ -70,6 +71,30 @@ TEST(Timed, allReducesTakeWhatTheClosedFormsSay) {
             << pes << " PEs, " << words << " words, start " << start;
         EXPECT_LE(result->cycles, parts.cycles());
       }
+}
+
+TEST(Timed, allReducesTakeWhatTheEventMeshSays) {
+  for (int64_t start : {0, 30})
+    for (int64_t ramp : {0, 2})
+      for (int32_t pes : {2, 5, 16, 33})
+        for (int32_t words : {1, 4, 20}) {
+          FabricTiming timing{1, ramp, start};
+          FabricFixture fixture(pes, 1, timing);
+          fixture.writer->mostTreeColours = 20;
+          absl::StatusOr<TimedResult> result = allReduce(fixture, words);
+          ASSERT_TRUE(result.ok()) << result.status();
+          ReductionTree tree =
+              fixture.model.tree(pes, words, RootPlace::Middle);
+          MeshProgram mesh(pes, 1, words);
+          addReduction(mesh, rowOf(mesh, 0), tree,
+                       scheduleReduction(timing, tree, words), words);
+          addBroadcast(mesh, rowOf(mesh, 0), tree.root, words);
+          absl::StatusOr<MeshResult> expected = runMesh(timing, mesh);
+          ASSERT_TRUE(expected.ok()) << expected.status();
+          EXPECT_EQ(result->cycles, expected->cycles)
+              << pes << " PEs, " << words << " words, start " << start;
+          EXPECT_EQ(result->ends, expected->ends);
+        }
 }
 
 TEST(Timed, aMessageAndALocalProduct) {

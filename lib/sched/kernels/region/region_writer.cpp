@@ -3,7 +3,7 @@
 // Memory, registers and code; line_collectives.cpp has the collectives.
 //
 //===----------------------------------------------------------------------===//
-#include "lib/sched/kernels/region_writer.h"
+#include "lib/sched/kernels/region/region_writer.h"
 
 #include <algorithm>
 

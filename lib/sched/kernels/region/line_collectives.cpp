@@ -5,7 +5,7 @@
 // colours, as each colour of a PE has one sender and keeps the order of words.
 //
 //===----------------------------------------------------------------------===//
-#include "lib/sched/kernels/region_writer.h"
+#include "lib/sched/kernels/region/region_writer.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 // the simulators execute without knowing who wrote it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SOL_LIB_SCHED_KERNELS_REGION_WRITER_H
-#define SOL_LIB_SCHED_KERNELS_REGION_WRITER_H
+#ifndef SOL_LIB_SCHED_KERNELS_REGION_REGION_WRITER_H
+#define SOL_LIB_SCHED_KERNELS_REGION_REGION_WRITER_H
 
 #include "machine/cost/collective_model.h"
 #include "runtime/fabric/program/program.h"
@@ -143,4 +143,4 @@ private:
 
 } // namespace sol::fabric
 
-#endif // SOL_LIB_SCHED_KERNELS_REGION_WRITER_H
+#endif // SOL_LIB_SCHED_KERNELS_REGION_REGION_WRITER_H
