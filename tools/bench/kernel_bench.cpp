@@ -14,6 +14,7 @@
 #include "runtime/cpu/thread_pool.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -311,7 +312,13 @@ void benchRows(BenchContext &context, int64_t rows, int64_t width) {
 } // namespace
 
 int main(int argc, char **argv) {
-  BenchContext context(argc > 1 ? std::atoi(argv[1]) : 0);
+  char *end = nullptr;
+  long threads = argc > 1 ? std::strtol(argv[1], &end, 10) : 0;
+  if (threads < 0 || threads > INT_MAX || (end && (*end || end == argv[1]))) {
+    std::fprintf(stderr, "error: `%s` is no number of threads\n", argv[1]);
+    return 2;
+  }
+  BenchContext context(static_cast<int>(threads));
   if (context.threadCount() == 1)
     clockInUse = CLOCK_PROCESS_CPUTIME_ID;
   sol::registerAllKernels();

@@ -1,5 +1,4 @@
-//===- parser.cpp - tokens to a tree
-//---------------------------------------===//
+//===- parser.cpp - tokens to a tree --------------------------------------===//
 // Recursive descent with Jinja's order of operators. Nesting is bounded; long
 // chains loop.
 #include "absl/strings/numbers.h"
@@ -239,15 +238,14 @@ const Node *Parser::ifStatement() {
     if (takeName("elif")) {
       node->children.push_back(tupleOrExpression());
       endBlock();
-    } else if (takeName("else")) {
+      continue;
+    }
+    if (takeName("else")) {
       endBlock();
       node->children.push_back(body({"endif"}));
-      expectEnd("endif");
-      break;
-    } else {
-      expectEnd("endif");
-      break;
     }
+    expectEnd("endif");
+    break;
   }
   return node;
 }

@@ -1,5 +1,4 @@
-//===- value.cpp - what a template computes with
-//----------------------------===//
+//===- value.cpp - what a template computes with --------------------------===//
 // Truth, order, equality and printing as Python has them.
 #include "runtime/text/jinja/value.h"
 
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <utf8proc.h>
 
 namespace sol::text::jinja {
@@ -15,25 +15,25 @@ namespace sol::text::jinja {
 Value Value::of(List items, bool tuple) {
   Value value(tuple ? Kind::Tuple : Kind::List);
   for (const Value &item : items)
-    value.depth_ = std::max(value.depth_, item.depth_);
-  ++value.depth_;
-  value.list_ = std::make_shared<const List>(std::move(items));
+    value.levels = std::max(value.levels, item.levels);
+  ++value.levels;
+  value.items = std::make_shared<const List>(std::move(items));
   return value;
 }
 
 Value Value::of(std::shared_ptr<const Dict> dict) {
   Value value(Kind::Dict);
   for (const auto &entry : dict->entries)
-    value.depth_ = std::max(value.depth_, entry.second.depth_);
-  ++value.depth_;
-  value.dict_ = std::move(dict);
+    value.levels = std::max(value.levels, entry.second.levels);
+  ++value.levels;
+  value.entries = std::move(dict);
   return value;
 }
 
 Value Value::of(std::shared_ptr<const Callable> callable) {
   Value value(Kind::Callable);
-  value.depth_ = callable->self.depth_ + 1;
-  value.callable_ = std::move(callable);
+  value.levels = callable->self.levels + 1;
+  value.function = std::move(callable);
   return value;
 }
 
@@ -51,18 +51,18 @@ const Value *Dict::find(std::string_view key) const {
 }
 
 bool Value::sameAs(const Value &other) const {
-  if (kind_ != other.kind_)
+  if (valueKind != other.valueKind)
     return false;
-  switch (kind_) {
+  switch (valueKind) {
   case Kind::List:
   case Kind::Tuple:
-    return list_ == other.list_;
+    return items == other.items;
   case Kind::Dict:
-    return dict_ == other.dict_;
+    return entries == other.entries;
   case Kind::Namespace:
-    return space_ == other.space_;
+    return spacePointer == other.spacePointer;
   case Kind::Callable:
-    return callable_ == other.callable_;
+    return function == other.function;
   default:
     return equal(*this, other);
   }
@@ -166,7 +166,8 @@ std::string floatText(double value) {
                  .ptr;
   std::string scientific(buffer, end);
   size_t mark = scientific.find('e');
-  int exponent = std::atoi(scientific.c_str() + mark + 1);
+  int exponent =
+      static_cast<int>(std::strtol(scientific.c_str() + mark + 1, nullptr, 10));
   if (exponent < -4 || exponent >= 16)
     return scientific; // Python also writes two digits of exponent at least
   end = std::to_chars(buffer, buffer + sizeof(buffer), value,

@@ -1,5 +1,4 @@
-//===- value.h - what a template computes with
-//------------------------------===//
+//===- value.h - what a template computes with ----------------------------===//
 // The Python values that templates see: None, booleans, integers (64 bits),
 // floats, strings, lists and tuples, ordered dictionaries; and namespaces,
 // macros and bound methods, which live as long as the rendering. Lists and
@@ -53,7 +52,7 @@ public:
   Value() = default;
   static Value undefined(std::string_view name) {
     Value value;
-    value.string_ = std::make_shared<const std::string>(name);
+    value.text = std::make_shared<const std::string>(name);
     return value;
   }
   static Value none() { return Value(Kind::None); }
@@ -69,12 +68,12 @@ public:
   }
   static Value of(double number) {
     Value value(Kind::Float);
-    value.real_ = number;
+    value.realNumber = number;
     return value;
   }
   static Value of(std::string text) {
     Value value(Kind::String);
-    value.string_ = std::make_shared<const std::string>(std::move(text));
+    value.text = std::make_shared<const std::string>(std::move(text));
     return value;
   }
   static Value of(List items, bool tuple = false);
@@ -83,50 +82,54 @@ public:
   /// namespace could form.
   static Value of(Namespace *space) {
     Value value(Kind::Namespace);
-    value.space_ = space;
+    value.spacePointer = space;
     return value;
   }
   static Value of(std::shared_ptr<const Callable> callable);
 
-  Kind kind() const { return kind_; }
-  bool is(Kind kind) const { return kind_ == kind; }
-  bool isList() const { return kind_ == Kind::List || kind_ == Kind::Tuple; }
-  bool isInteger() const { return kind_ == Kind::Int || kind_ == Kind::Bool; }
-  bool isNumber() const { return isInteger() || kind_ == Kind::Float; }
+  Kind kind() const { return valueKind; }
+  bool is(Kind kind) const { return valueKind == kind; }
+  bool isList() const {
+    return valueKind == Kind::List || valueKind == Kind::Tuple;
+  }
+  bool isInteger() const {
+    return valueKind == Kind::Int || valueKind == Kind::Bool;
+  }
+  bool isNumber() const { return isInteger() || valueKind == Kind::Float; }
 
   /// Only for the kind that each name says (integer also for Bool).
   int64_t integer() const { return number; }
   double real() const {
-    return kind_ == Kind::Float ? real_ : static_cast<double>(number);
+    return valueKind == Kind::Float ? realNumber : static_cast<double>(number);
   }
-  const std::string &string() const { return *string_; }
-  const List &list() const { return *list_; }
-  const Dict &dict() const { return *dict_; }
-  Namespace *space() const { return space_; }
-  const Callable &callable() const { return *callable_; }
+  const std::string &string() const { return *text; }
+  const List &list() const { return *items; }
+  const Dict &dict() const { return *entries; }
+  Namespace *space() const { return spacePointer; }
+  const Callable &callable() const { return *function; }
   /// The name that was looked up in vain, for messages about an undefined
   /// value.
-  std::string undefinedName() const { return string_ ? *string_ : "value"; }
+  std::string undefinedName() const { return text ? *text : "value"; }
   /// Levels of lists and dictionaries inside each other; 0 for plain values.
   /// Kept small by whoever makes values, so that freeing and printing never
   /// recurse far.
-  int depth() const { return depth_; }
+  int depth() const { return levels; }
   /// Whether both are the same object (or equal plain values).
   bool sameAs(const Value &other) const;
 
 private:
-  explicit Value(Kind kind) : kind_(kind) {}
-  Kind kind_ = Kind::Undefined;
-  int depth_ = 0;
+  explicit Value(Kind kind) : valueKind(kind) {}
+  Kind valueKind = Kind::Undefined;
+  int levels = 0;
   union {
     int64_t number = 0;
-    double real_;
-    Namespace *space_;
+    double realNumber;
+    Namespace *spacePointer;
   };
-  std::shared_ptr<const std::string> string_;
-  std::shared_ptr<const List> list_;
-  std::shared_ptr<const Dict> dict_;
-  std::shared_ptr<const Callable> callable_;
+  std::shared_ptr<const std::string> text;
+  std::shared_ptr<const List> items;
+  std::shared_ptr<const Dict> entries;
+  std::shared_ptr<const Callable> function;
 };
 
 /// An ordered dictionary with string keys (other keys are kept by their printed
