@@ -1,5 +1,4 @@
-//===- chat_template.h - messages to a prompt
-//------------------------------===//
+//===- chat_template.h - messages to a prompt -----------------------------===//
 // Interprets the subset of the Jinja language that chat templates are written
 // in, with the meaning and the settings that the `transformers` package gives
 // it (trim_blocks, lstrip_blocks, an immutable sandbox). Debian has no C++

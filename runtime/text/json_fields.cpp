@@ -1,5 +1,4 @@
-//===- json_fields.cpp - reading fields of JSON with errors that name them
-//-===//
+//===- json_fields.cpp - reading fields of JSON with errors that name them ===//
 // Typed access goes through pointers, which are null for another type, so
 // nothing here can throw.
 #include "runtime/text/json_fields.h"

@@ -1,5 +1,4 @@
-//===- RegionInference.cpp - shapes of operators that hold graphs
-//-------------===//
+//===- RegionInference.cpp - shapes of operators that hold graphs ---------===//
 //
 // If, Loop and Scan. A carried value keeps a size only if every iteration
 // provably does.

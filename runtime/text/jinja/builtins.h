@@ -1,5 +1,4 @@
-//===- builtins.h - filters, tests, functions and methods
-//-------------------===//
+//===- builtins.h - filters, tests, functions and methods -----------------===//
 // Each family in its own file, found by name.
 #pragma once
 

@@ -1,5 +1,4 @@
-//===- evaluator.cpp - statements of a template
-//-----------------------------===//
+//===- evaluator.cpp - statements of a template ---------------------------===//
 // Scopes follow Jinja: a loop's or macro's assignments stay inside, those in an
 // if or a block do not.
 #include "runtime/text/jinja/evaluator.h"

@@ -1,5 +1,4 @@
-//===- evaluator.h - running a parsed template
-//-----------------------------===//
+//===- evaluator.h - running a parsed template ----------------------------===//
 // One evaluator renders one template once. The first error sticks: evaluation
 // then goes on with undefined values until the loops notice, so that
 // expressions need no checks of their own.

@@ -1,5 +1,4 @@
-//===- expressions.cpp - expressions of a template
-//--------------------------===//
+//===- expressions.cpp - expressions of a template ------------------------===//
 // Operators, names, attributes, items and slices, with Python's meaning.
 #include "absl/strings/str_cat.h"
 #include "runtime/text/jinja/evaluator.h"

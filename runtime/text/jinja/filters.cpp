@@ -1,5 +1,4 @@
-//===- filters.cpp - filters of templates
-//-----------------------------------===//
+//===- filters.cpp - filters of templates ---------------------------------===//
 // Jinja's filters, with tojson as transformers replaces it.
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,4 @@
-//===- functions.cpp - functions, tests and methods of templates
-//------------===//
+//===- functions.cpp - functions, tests and methods of templates ----------===//
 // The global functions that transformers offers, Jinja's tests, and the methods
 // of Python's strings, lists and dictionaries that change nothing.
 #include "absl/strings/str_cat.h"

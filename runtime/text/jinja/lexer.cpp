@@ -1,5 +1,4 @@
-//===- lexer.cpp - a template as tokens
-//------------------------------------===//
+//===- lexer.cpp - a template as tokens -----------------------------------===//
 // White space follows trim_blocks (the newline after a block or comment goes),
 // lstrip_blocks (blanks before a block or comment at the start of a line go)
 // and the signs - and + in tags. One newline at the template's end goes too.

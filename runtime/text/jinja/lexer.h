@@ -1,5 +1,4 @@
-//===- lexer.h - a template as tokens
-//--------------------------------------===//
+//===- lexer.h - a template as tokens -------------------------------------===//
 // Cuts a template into text and the tokens inside its tags, and does all of
 // Jinja's white space control, so that the parser sees only text that is
 // printed as it stands.

@@ -1,5 +1,4 @@
-//===- syntax.h - the parsed form of a template
-//----------------------------===//
+//===- syntax.h - the parsed form of a template ---------------------------===//
 // Nodes are owned by their template, in one list, so that a deep tree is freed
 // without recursion.
 #pragma once

@@ -1,5 +1,4 @@
-//===- chat_template_test.cpp - prompts equal to the reference
-//--------------===//
+//===- chat_template_test.cpp - prompts equal to the reference ------------===//
 // The expected texts come from Python's jinja2
 // (test/data/text/make_chat_templates.py).
 #include "runtime/text/chat_template.h"

@@ -1,5 +1,4 @@
-//===- decoder_test.cpp - characters in pieces
-//------------------------------===//
+//===- decoder_test.cpp - characters in pieces ----------------------------===//
 // UTF-8 in the making, and text held back only as long as needed.
 #include "runtime/text/tokenizer.h"
 #include "runtime/text/unicode/utf8.h"

@@ -1,5 +1,4 @@
-//===- generation_settings_test.cpp - files beside a model
-//------------------===//
+//===- generation_settings_test.cpp - files beside a model ----------------===//
 // The real model's files, and files made to be odd.
 #include "runtime/text/generation_settings.h"
 

@@ -1,5 +1,4 @@
-//===- mutation_test.cpp - broken files never crash
-//--------------------------===//
+//===- mutation_test.cpp - broken files never crash -----------------------===//
 // Random changes, with fixed seeds, to tokenizer files, templates and settings:
 // each must give a result or an error.
 #include "runtime/text/chat_template.h"

@@ -1,5 +1,4 @@
-//===- regex_test.cpp - where Oniguruma and PCRE2 differ
-//--------------------===//
+//===- regex_test.cpp - where Oniguruma and PCRE2 differ ------------------===//
 // The rewriting, the refusals, and the bounds on hostile patterns.
 #include "runtime/text/unicode/regex.h"
 

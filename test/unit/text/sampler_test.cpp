@@ -1,5 +1,4 @@
-//===- sampler_test.cpp - choosing the next token
-//---------------------------===//
+//===- sampler_test.cpp - choosing the next token -------------------------===//
 // Limits, ties, determinism, and the random sequence against its published
 // definition.
 #include "runtime/text/sampler.h"

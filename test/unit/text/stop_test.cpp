@@ -1,5 +1,4 @@
-//===- stop_test.cpp - ending a text at given strings
-//-----------------------===//
+//===- stop_test.cpp - ending a text at given strings ---------------------===//
 // Whatever the cut into pieces, the text before the stop string comes out
 // whole.
 #include "runtime/text/stop.h"

@@ -1,5 +1,4 @@
-//===- test_files.h - reading test data
-//------------------------------------===//
+//===- test_files.h - reading test data -----------------------------------===//
 // Files of test/data by their path below it.
 #pragma once
 

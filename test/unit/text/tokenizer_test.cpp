@@ -1,5 +1,4 @@
-//===- tokenizer_test.cpp - token for token with the reference
-//-------------===//
+//===- tokenizer_test.cpp - token for token with the reference ------------===//
 // The expected ids come from the `tokenizers` package
 // (test/data/text/make_tokenizers.py).
 #include "runtime/text/tokenizer.h"

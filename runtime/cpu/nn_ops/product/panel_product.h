@@ -1,5 +1,4 @@
-//===- panel_product.h - products whose panels are made on demand
-//----------===//
+//===- panel_product.h - products whose panels are made on demand ---------===//
 //
 // The loop over batches, panels of columns and rows that all products share.
 // The right operand never exists as a whole in float: a callback fills a panel
