@@ -28,8 +28,9 @@ static DType integerTypeOf(IntegerType type) {
     return isUnsigned ? DType::U32 : DType::I32;
   case 64:
     return isUnsigned ? DType::U64 : DType::I64;
+  default:
+    return DType::None;
   }
-  return DType::None;
 }
 
 DType dtypeOf(Type type) {
