@@ -96,9 +96,12 @@ def NnRecognizeRotaryPass : Pass<"nn-recognize-rotary", "::mlir::ModuleOp"> {
   let summary = "Find rotary position embeddings";
   let description = [{
     Before: shapes inferred, constants folded.
-    After: rotations of the halves of heads, whole or in part, and both domains'
-    RotaryEmbedding are nn.rotary. Cosines and sines that repeat their first half
-    are halved; whether they do is proved from what computes them.
+    After: rotations of heads, of halves or of neighbouring entries, whole or in
+    part, and both domains' RotaryEmbedding are nn.rotary. If steps come before
+    heads and are exchanged with them, that is done first. Of cosines and sines
+    that are given to both entries of a pair, one is taken; whether they are is
+    proved from what computes them (through Gather and nn.folded, too) or from the
+    numbers of an nn.constant. Weights are not read.
     Fails when: never.
     (example: test/nn/recognize/recognize-rotary.mlir)
   }];
