@@ -92,35 +92,47 @@ void FunctionalFabric::prefetch() const {
     size_t at = readyFirst + ahead;
     return ready[at < ready.size() ? at : at - ready.size()];
   };
-  if (int64_t pe = soon(12); pe >= 0) {
+  auto waitingIn = [&](int64_t pe) -> const Instruction & {
+    return *pes.core(pe).code->steps[pes.core(pe).next]->source;
+  };
+  if (int64_t pe = soon(18); pe >= 0) {
     auto *core = reinterpret_cast<const char *>(&pes.core(pe));
     __builtin_prefetch(core);
     __builtin_prefetch(core + 64);
   }
-  if (int64_t pe = soon(8); pe >= 0)
+  if (int64_t pe = soon(15); pe >= 0)
+    __builtin_prefetch(pes.core(pe).code);
+  if (int64_t pe = soon(12); pe >= 0)
     __builtin_prefetch(pes.core(pe).code->steps.data() + pes.core(pe).next);
-  if (int64_t pe = soon(5); pe >= 0) {
+  if (int64_t pe = soon(9); pe >= 0) {
     const Core &core = pes.core(pe);
     const Step &step = *core.code->steps[core.next];
     if (step.source->in >= 0)
       __builtin_prefetch(&endsOf(pe, step.source->in));
     if (step.source->out >= 0)
       __builtin_prefetch(&endsOf(pe, step.source->out));
-    __builtin_prefetch(core.memory + step.dst.offset);
+    __builtin_prefetch(core.memory + step.dst.offset + 4 * step.dst.first);
   }
-  if (int64_t pe = soon(2); pe >= 0) {
-    const Core &core = pes.core(pe);
-    const Instruction &item = *core.code->steps[core.next]->source;
-    if (item.in >= 0)
-      if (int32_t tap = endsOf(pe, item.in).in; tap >= 0) {
-        const Flow &flow = flows[taps[tap].flow];
-        __builtin_prefetch(words.data() + flow.base +
-                           (taps[tap].taken & flow.mask));
-      }
-    if (item.out >= 0)
-      if (int32_t flow = endsOf(pe, item.out).out; flow >= 0)
-        __builtin_prefetch(&flows[flow]);
+  auto tapOf = [&](int64_t pe) {
+    int32_t in = waitingIn(pe).in;
+    return in < 0 ? -1 : endsOf(pe, in).in;
+  };
+  if (int64_t pe = soon(6); pe >= 0) {
+    if (int32_t tap = tapOf(pe); tap >= 0)
+      __builtin_prefetch(&taps[tap]);
+    int32_t out = waitingIn(pe).out;
+    if (int32_t flow = out < 0 ? -1 : endsOf(pe, out).out; flow >= 0)
+      __builtin_prefetch(&flows[flow]);
   }
+  if (int64_t pe = soon(4); pe >= 0)
+    if (int32_t tap = tapOf(pe); tap >= 0)
+      __builtin_prefetch(&flows[taps[tap].flow]);
+  if (int64_t pe = soon(2); pe >= 0)
+    if (int32_t tap = tapOf(pe); tap >= 0) {
+      const Flow &flow = flows[taps[tap].flow];
+      __builtin_prefetch(words.data() + flow.base +
+                         (taps[tap].taken & flow.mask));
+    }
 }
 
 uint32_t FunctionalFabric::room(Flow &flow) {

@@ -88,10 +88,10 @@ private:
   PeArray pes;
   Channels channels;
   int64_t colours = 0;
-  std::vector<Ends> ends; ///< by PE and colour
-  std::vector<Flow> flows;
-  std::vector<Tap> taps; ///< of each channel
-  std::vector<uint32_t> words;
+  LargeVector<Ends> ends; ///< by PE and colour
+  LargeVector<Flow> flows;
+  LargeVector<Tap> taps; ///< of each channel
+  LargeVector<uint32_t> words;
   std::vector<int32_t> waitsForWords; ///< of each PE: a tap, nobody, or not
   std::vector<int32_t> waitsForRoom;  ///< of each PE: a flow, or not
   std::vector<int32_t> ready;         ///< PEs that may go on, a ring

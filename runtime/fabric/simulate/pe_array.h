@@ -8,6 +8,7 @@
 #ifndef SOL_RUNTIME_FABRIC_SIMULATE_PE_ARRAY_H
 #define SOL_RUNTIME_FABRIC_SIMULATE_PE_ARRAY_H
 
+#include "runtime/fabric/simulate/large_pages.h"
 #include "runtime/fabric/simulate/local_instructions.h"
 
 #include "absl/types/span.h"
@@ -108,8 +109,8 @@ private:
   const FabricProgram *source = nullptr;
   std::shared_ptr<const Mesh> shape;
   std::shared_ptr<const CodeLists> lists;
-  std::vector<uint32_t> memory; ///< of all PEs
-  std::vector<Core> cores;
+  LargeVector<uint32_t> memory; ///< of all PEs
+  LargeVector<Core> cores;
   absl::Span<const uint8_t> weightBytes;
   LocalExecutor executor;
 };
