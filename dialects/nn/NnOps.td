@@ -114,6 +114,26 @@ def Nn_CacheFillOp : Nn_Op<"cache_fill"> {
   let assemblyFormat = "$cache `,` $tensor attr-dict `:` functional-type(operands, results)";
 }
 
+def Nn_CacheWriteOp : Nn_Op<"cache_write"> {
+  let summary = "write positions of a buffer in place";
+  let description = [{
+    `step` is batch x heads x step length x head size. `cache` is a buffer: it holds
+    its whole capacity, whether positions were written or not, and stays as long as
+    it is. Entry i of `step` goes to position `positions`[i] of every row,
+    `positions` being an int64 tensor of step length, in which negative numbers
+    count from the end and of equal ones the last counts; or, if `starts`, entry i
+    of row b goes to `positions`[b] + i, `positions` being an int64 tensor of batch.
+    Positions outside the buffer are an error. The result is the same cache;
+    `cache` must not be used after it.
+
+    Example: `%c1 = nn.cache_write %c0, %k, %p : (!nn.cache<…>, tensor<…>, tensor<…>) -> !nn.cache<…>`
+  }];
+  let arguments = (ins Nn_CacheType:$cache, AnyRankedTensor:$step,
+                       AnyRankedTensor:$positions, UnitAttr:$starts);
+  let results = (outs Nn_CacheType:$result);
+  let assemblyFormat = "$cache `,` $step `,` $positions attr-dict `:` functional-type(operands, results)";
+}
+
 def Nn_CacheLengthOp : Nn_Op<"cache_length", [Pure]> {
   let summary = "number of positions a cache holds";
   let description = [{

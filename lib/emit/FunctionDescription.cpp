@@ -42,10 +42,10 @@ public:
       return failure();
     auto slots =
         func->getAttrOfType<IntegerAttr>(cpu::CpuDialect::slotsAttr).getInt();
-    return fb::CreateFunction(builder,
-                              builder.CreateString(func.getName().str()),
-                              *inputs, *outputs, builder.CreateVector(values),
-                              *block, static_cast<int32_t>(slots), context);
+    return fb::CreateFunction(
+        builder, builder.CreateString(func.getName().str()), *inputs, *outputs,
+        builder.CreateVector(values), *block, static_cast<int32_t>(slots),
+        withinBuffers(context));
   }
 
 private:
@@ -267,6 +267,20 @@ private:
           partner ? static_cast<int32_t>(partner.getInt()) : -1));
     }
     return builder.CreateVector(ports);
+  }
+
+  /// The context, or less where a buffer of the function has fewer positions.
+  int64_t withinBuffers(int64_t context) {
+    for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+      auto role = func.getArgAttrOfType<StringAttr>(i, "nn.role");
+      ShapedType type = shapeOf(func.getArgumentTypes()[i]);
+      if (!role || role.getValue() != "buffer" || !type || !type.hasRank() ||
+          type.getRank() != 4 || type.isDynamicDim(2))
+        continue;
+      int64_t positions = type.getDimSize(2);
+      context = context > 0 ? std::min(context, positions) : positions;
+    }
+    return context;
   }
 
   /// A past that keeps the value of the first run is the encoder's.

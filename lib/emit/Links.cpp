@@ -31,7 +31,8 @@ bool isDecoder(func::FuncOp func) {
 }
 
 bool isPast(func::FuncOp func, unsigned argument) {
-  return textOf(func.getArgAttr(argument, "nn.role")) == "past";
+  StringRef role = textOf(func.getArgAttr(argument, "nn.role"));
+  return role == "past" || role == "buffer";
 }
 
 /// Whether some past of `func` is given by none of its own results: it can't

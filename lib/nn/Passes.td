@@ -138,8 +138,11 @@ def NnCacheStatePass : Pass<"nn-cache-state", "::mlir::ModuleOp"> {
     has an nn.cache_fill; so it is with a past that one attention of the former
     branch reads, if the latter's attention with the same matrix for its queries
     reads what is given back (`nn.fixed`). An argument that only attention reads,
-    beside such caches, is `nn.fixed`, too. A past that is used otherwise stays a
-    tensor, with a remark.
+    beside such caches, is `nn.fixed`, too. A past that TensorScatter, ScatterND or
+    ScatterElements writes into along its third axis is a buffer (role `buffer`):
+    an nn.cache_write stands for the operator if the positions are those of an
+    input, or count on from one, which gets its role. A past that is used otherwise
+    stays a tensor, with a remark.
     Fails when: never.
     (example: test/nn/recognize/cache-state.mlir)
   }];

@@ -60,7 +60,7 @@ bool areAlternatives(Operation *a, Operation *b) {
 LogicalResult verifyUsedOnce(Value cache) {
   SmallVector<Operation *> changes;
   for (Operation *user : cache.getUsers()) {
-    if (!isa<CacheAppendOp, CacheFillOp>(user))
+    if (!isa<CacheAppendOp, CacheFillOp, CacheWriteOp>(user))
       continue;
     for (Operation *changed : changes) {
       if (areAlternatives(changed, user))

@@ -85,6 +85,40 @@ void CacheStorage::store(char *target) const {
       }
 }
 
+absl::Status CacheStorage::makeBuffer(DType type, int64_t batch, int64_t heads,
+                                      int64_t capacity, int64_t headDim) {
+  reset(type, batch, heads, headDim);
+  if (absl::Status status = reserve(capacity); !status.ok())
+    return status;
+  std::fill(lengths.begin(), lengths.end(), capacity);
+  written = capacity;
+  clearFrom(0);
+  return absl::OkStatus();
+}
+
+absl::Status CacheStorage::expectWrites(int64_t end) {
+  if (end > length())
+    return absl::OutOfRangeError(
+        absl::StrCat("a sequence of ", end, " tokens is beyond the ", length(),
+                     " positions of the model's buffer"));
+  written = std::max(written, end);
+  return absl::OkStatus();
+}
+
+void CacheStorage::clearFrom(int64_t position) {
+  cache.pages = table.data();
+  int64_t vector = byteCount(cache.type, cache.headDim);
+  int64_t end = std::min(written, length());
+  for (int64_t b = 0; b < cache.batch; ++b)
+    for (int64_t h = 0; h < cache.heads; ++h)
+      for (int64_t t = position; t < end;) {
+        int64_t run = std::min(cachePageLength - t % cachePageLength, end - t);
+        std::memset(cache.at(b, h, t), 0, run * vector);
+        t += run;
+      }
+  written = std::min(written, position);
+}
+
 void CacheStorage::truncate(int64_t length) {
   for (int64_t &row : lengths)
     row = std::min(row, length);

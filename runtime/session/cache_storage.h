@@ -30,6 +30,15 @@ public:
   absl::Status load(const Tensor &past);
   /// Copies all positions to `target`, batch x heads x length x head size.
   void store(char *target) const;
+  /// Makes the cache a buffer of zeros: `capacity` positions in each row, all
+  /// held.
+  absl::Status makeBuffer(DType type, int64_t batch, int64_t heads,
+                          int64_t capacity, int64_t headDim);
+  /// Notes that a buffer is written before position `end`; OutOfRange if it has
+  /// fewer positions.
+  absl::Status expectWrites(int64_t end);
+  /// Makes zeros of what a buffer holds from `position` on.
+  void clearFrom(int64_t position);
   /// Forgets positions from `length` on in each row.
   void truncate(int64_t length);
 
@@ -43,6 +52,7 @@ private:
   std::vector<std::vector<Page>> pages; ///< of each row
   std::vector<void *> table;
   std::vector<int64_t> lengths;
+  int64_t written = 0; ///< of a buffer: zeros from here on
 };
 
 } // namespace sol

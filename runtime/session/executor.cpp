@@ -71,10 +71,7 @@ public:
   Interpreter(std::shared_ptr<const Plan> plan, const Program &program,
               const ExecutorOptions &options)
       : plan(std::move(plan)), code(program), options(options),
-        context(options.threads),
-        memory(program.slots, options.memoryLimitBytes > 0
-                                  ? options.memoryLimitBytes
-                                  : machineMemoryBytes()),
+        context(options.threads), memory(program.slots, memoryLimitOf(options)),
         values(program.values.size()), verified(program.values.size()) {
     for (size_t i = 0; i < values.size(); ++i) {
       values[i].type = code.values[i].type;
@@ -427,6 +424,11 @@ absl::Status Interpreter::appendScan(const ProgramStep &step, size_t output,
 }
 
 } // namespace
+
+int64_t memoryLimitOf(const ExecutorOptions &options) {
+  return options.memoryLimitBytes > 0 ? options.memoryLimitBytes
+                                      : machineMemoryBytes();
+}
 
 absl::StatusOr<std::unique_ptr<Executor>>
 Executor::create(std::shared_ptr<const Plan> plan, const Program &program,

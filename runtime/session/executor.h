@@ -28,6 +28,9 @@ struct ExecutorOptions {
   bool profile = false;
 };
 
+/// The memory limit that the options set, or what the machine has; bytes.
+int64_t memoryLimitOf(const ExecutorOptions &options);
+
 /// Time spent in the steps that came from one ONNX node.
 struct ProfileEntry {
   std::string location;

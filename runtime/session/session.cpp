@@ -84,7 +84,7 @@ int64_t Session::stepOf(absl::Span<const Tensor> inputs) const {
       return inputs[i].dims.back();
     // Without a known token input, no axis of any input adds more than its
     // size.
-    if (port.role != "past")
+    if (!isPast(port))
       for (int64_t size : inputs[i].dims)
         largest = std::max(largest, size);
   }
@@ -106,8 +106,9 @@ absl::Status Session::loadCaches(std::vector<Tensor> &inputs) {
                        dimsToString(inputs[i].dims), " instead of four axes"));
     if (absl::Status status = caches[i].load(inputs[i]); !status.ok())
       return status;
-    int64_t room =
-        port.role == "encoder_past" ? positions : caches[i].length() + step;
+    int64_t room = port.role == "encoder_past" ? positions
+                   : port.role == "buffer"     ? caches[i].length()
+                                               : caches[i].length() + step;
     if (absl::Status status = caches[i].reserve(room); !status.ok())
       return status;
     inputs[i] = caches[i].view();

@@ -34,6 +34,12 @@ struct Logits {
   int64_t vocabulary = 0;
 };
 
+/// Whether a run goes on with what is behind the port: a past that grows, or a
+/// buffer that is written into.
+inline bool isPast(const ProgramPort &port) {
+  return port.role == "past" || port.role == "buffer";
+}
+
 class Session {
 public:
   static absl::StatusOr<std::unique_ptr<Session>>
@@ -80,6 +86,7 @@ private:
   absl::Status fillInput(size_t port, absl::Span<const int64_t> tokens,
                          const SizeBindings &bindings, Tensor &input);
   absl::Status fillPast(size_t port, int64_t step, Tensor &input);
+  absl::Status fillBuffer(size_t port, int64_t step, Tensor &input);
   SizeBindings bindSequence(int64_t past, int64_t step) const;
   absl::Status keepPresents();
   absl::StatusOr<Logits> readLogits();

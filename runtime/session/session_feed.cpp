@@ -18,9 +18,7 @@ namespace sol {
 namespace {
 
 bool hasPast(const Program &program) {
-  return std::any_of(
-      program.inputs.begin(), program.inputs.end(),
-      [](const ProgramPort &port) { return port.role == "past"; });
+  return std::any_of(program.inputs.begin(), program.inputs.end(), isPast);
 }
 
 /// Writes `value` as element `index` of an integer or float tensor.
@@ -71,6 +69,8 @@ absl::Status Session::truncate(int64_t length) {
                                               history.size()));
   history.resize(length);
   for (size_t i = 0; i < program->inputs.size(); ++i) {
+    if (program->inputs[i].role == "buffer")
+      caches[i].clearFrom(length);
     if (program->inputs[i].role != "past")
       continue;
     caches[i].truncate(length);
@@ -120,6 +120,10 @@ absl::StatusOr<Logits> Session::feed(absl::Span<const int64_t> tokens) {
 /// What the symbols of the ports stand for when `step` tokens follow `past`.
 SizeBindings Session::bindSequence(int64_t past, int64_t step) const {
   SizeBindings bindings;
+  // A buffer whose size the model leaves open holds what the plan is for.
+  for (const ProgramPort &port : program->inputs)
+    if (port.role == "buffer" && port.sizes.size() == 4 && program->context > 0)
+      solveSize(port.sizes[2], program->context, bindings);
   for (bool formulas : {false, true})
     for (const ProgramPort &port : program->inputs) {
       auto solve = [&](size_t axis, int64_t value) {
@@ -177,6 +181,8 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
   }
   if (port.role == "past")
     return fillPast(index, tokens.size(), input);
+  if (port.role == "buffer")
+    return fillBuffer(index, tokens.size(), input);
   if (port.role == "encoder_past")
     return fillEncoderPast(index, input);
   if (program->values[port.value].kind == fb::ValueKind_State)
@@ -198,12 +204,20 @@ absl::Status Session::fillInput(size_t index, absl::Span<const int64_t> tokens,
     window = windowOf(*openPlan);
   if (!window.ok())
     return window.status();
-  int64_t count = input.size();
+  int64_t count = input.size(), total = past + tokens.size();
+  int64_t row =
+      std::max<int64_t>(1, input.dims.empty() ? 1 : input.dims.back());
   for (int64_t i = 0; i < count; ++i) {
     if (port.role == "tokens")
       storeNumber(input, i, tokens[i]);
-    else if (port.role == "attention_mask" || port.role == "encoder_mask")
+    else if (port.role == "attention_mask")
+      storeNumber(input, i, i % row < total);
+    else if (port.role == "encoder_mask")
       storeNumber(input, i, 1);
+    else if (port.role == "offsets")
+      storeNumber(input, i, past);
+    else if (port.role == "lengths")
+      storeNumber(input, i, total);
     else if (port.role == "use_cache")
       storeNumber(input, i, past > 0);
     else if (port.role == "positions")
@@ -241,6 +255,40 @@ absl::Status Session::fillPast(size_t index, int64_t step, Tensor &input) {
         "input `", port.name, "` of sizes ", dimsToString(input.dims),
         " has elements before the first token, which text generation can't "
         "make; run the plan with --inputs"));
+  return absl::OkStatus();
+}
+
+/// A buffer of `input`'s sizes, which gets `step` more positions.
+absl::Status Session::fillBuffer(size_t index, int64_t step, Tensor &input) {
+  const ProgramPort &port = program->inputs[index];
+  if (program->values[port.value].kind != fb::ValueKind_State ||
+      input.rank() != 4)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "buffer `", port.name, "` is no cache; compile the model again"));
+  // All buffers are of this size or close to it.
+  int64_t count = std::count_if(
+      program->inputs.begin(), program->inputs.end(),
+      [](const ProgramPort &other) { return other.role == "buffer"; });
+  int64_t limit = memoryLimitOf(options), bytes = input.bytes();
+  if (bytes < 1 || bytes > limit / count)
+    return absl::ResourceExhaustedError(
+        absl::StrCat(count, " buffers like input `", port.name, "` of sizes ",
+                     dimsToString(input.dims), " can't be kept in ", limit,
+                     " bytes; compile with a smaller --context"));
+  CacheStorage &cache = caches[index];
+  int64_t past = history.size();
+  absl::Status status;
+  if (past == 0)
+    status = cache.makeBuffer(port.type, input.dims[0], input.dims[1],
+                              input.dims[2], input.dims[3]);
+  else // A run that failed may have left something behind.
+    cache.clearFrom(past);
+  if (status.ok())
+    status = cache.expectWrites(past + step);
+  if (!status.ok())
+    return absl::Status(status.code(), absl::StrCat("input `", port.name,
+                                                    "`: ", status.message()));
+  input = cache.view();
   return absl::OkStatus();
 }
 

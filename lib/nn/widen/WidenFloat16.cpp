@@ -139,7 +139,8 @@ void Widening::run() {
 void Widening::findGivenOut(ArrayRef<Operation *> operations) {
   for (Operation *op : llvm::reverse(operations)) {
     bool givesOut =
-        op->hasTrait<OpTrait::IsTerminator>() || isa<CacheAppendOp>(op) ||
+        op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<CacheAppendOp, CacheWriteOp>(op) ||
         (isGivenOut(op) && float16KindOf(op) == Float16Kind::Follow);
     if (!givesOut)
       continue;

@@ -1,4 +1,4 @@
-//===- cache.cpp - nn.cache_append, _fill, _length, _shape, _read ---------===//
+//===- cache.cpp - nn.cache_append, _fill, _write, _length, _shape, _read -===//
 //
 // Copies between tensors and the pages of a cache. Memory and capacity are the
 // session's; a step that does not fit is refused before anything is written.
@@ -50,6 +50,81 @@ absl::Status inferFill(const KernelCall &call, Inputs in, Outputs out) {
   SOL_NN_TRY(setOutput(out, 0, in[0].type, dims));
   if (Tensor *result = nn::outputAt(out, 0))
     result->data = in[0].data;
+  return absl::OkStatus();
+}
+
+absl::Status inferWrite(const KernelCall &call, Inputs in, Outputs out) {
+  SOL_NN_TRY(checkCount(in, 3, 3));
+  SOL_NN_TRY(checkCache(in[0], "cache"));
+  SOL_NN_TRY(checkRank(in[1], "step", 4, 4));
+  SOL_NN_TRY(nn::checkSameType(in[1], "step", in[0].type));
+  Dims wanted = in[0].dims;
+  wanted[2] = in[1].dims[2];
+  SOL_NN_TRY(checkDims(in[1], "step", wanted));
+  SOL_NN_ASSIGN(int64_t starts, call.attributes.integer("starts", 0));
+  SOL_NN_TRY(nn::checkType(in[2], "positions", {DType::I64}));
+  SOL_NN_TRY(checkDims(in[2], "positions",
+                       Dims{starts != 0 ? in[0].dims[0] : in[1].dims[2]}));
+  SOL_NN_TRY(setOutput(out, 0, in[0].type, in[0].dims));
+  if (Tensor *result = nn::outputAt(out, 0))
+    result->data = in[0].data;
+  return absl::OkStatus();
+}
+
+/// Positions that a step is written at. Whatever isn't in the buffer is refused
+/// before anything is written.
+struct Places {
+  const int64_t *numbers;
+  bool starts; ///< a number a row, of which the step's entries count on
+  int64_t length;
+
+  int64_t at(int64_t b, int64_t i) const {
+    int64_t position = starts ? numbers[b] + i : numbers[i];
+    return position < 0 ? position + length : position;
+  }
+  absl::Status check(int64_t batch, int64_t positions) const {
+    for (int64_t b = 0; starts && b < batch; ++b)
+      if (numbers[b] < 0 || numbers[b] > length - positions)
+        return absl::OutOfRangeError(absl::StrCat(
+            "row ", b, " begins at position ", numbers[b], " with ", positions,
+            " more, the buffer has ", length));
+    for (int64_t i = 0; !starts && i < positions; ++i)
+      if (numbers[i] < -length || numbers[i] >= length)
+        return absl::OutOfRangeError(absl::StrCat(
+            "position ", numbers[i], " is outside of a buffer of ", length));
+    return absl::OkStatus();
+  }
+};
+
+absl::Status runWrite(const KernelCall &call, KernelContext &context, Inputs in,
+                      Outputs out) {
+  if (!in[0].data)
+    return noCache();
+  KvCache &cache = *static_cast<KvCache *>(in[0].data);
+  SOL_NN_ASSIGN(int64_t starts, call.attributes.integer("starts", 0));
+  // What a row holds doesn't change, so nothing may be written behind it.
+  int64_t length = in[0].dims[2], positions = in[1].dims[2];
+  for (int64_t b = 0; b < cache.batch; ++b)
+    if (cache.lengths[b] != length || length > cache.capacity())
+      return invalid("row ", b, " of the cache holds ", cache.lengths[b],
+                     " positions, a buffer of ", length, " is written");
+  Places places{in[2].as<int64_t>(), starts != 0, length};
+  SOL_NN_TRY(places.check(cache.batch, positions));
+  size_t bytes =
+      static_cast<size_t>(cache.headDim * (bitWidth(cache.type) / 8));
+  const char *from = in[1].as<char>();
+  context.parallelFor(
+      cache.batch * cache.heads, rowGrain(positions * cache.headDim, 1 << 16),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          int64_t b = row / cache.heads, h = row % cache.heads;
+          for (int64_t i = 0; i < positions; ++i)
+            std::memcpy(cache.at(b, h, places.at(b, i)),
+                        from + static_cast<size_t>(row * positions + i) * bytes,
+                        bytes);
+        }
+      });
+  out[0].data = in[0].data;
   return absl::OkStatus();
 }
 
@@ -200,6 +275,7 @@ absl::Status checkCache(const Tensor &tensor, const char *name) {
 void registerCacheKernels() {
   registerKernel({"nn.cache_append", nullptr, inferAppend, runAppend});
   registerKernel({"nn.cache_fill", nullptr, inferFill, runFill});
+  registerKernel({"nn.cache_write", nullptr, inferWrite, runWrite});
   registerKernel({"nn.cache_length", nullptr, inferLength, runLength});
   registerKernel({"nn.cache_shape", nullptr, inferShape, runShape});
   registerKernel({"nn.cache_read", nullptr, inferRead, runRead});

@@ -21,7 +21,8 @@ void registerBlockQuantizedOverrides();
 void registerRowKernels();
 /// nn.attention.
 void registerAttentionKernel();
-/// nn.cache_append, nn.cache_length, nn.cache_shape, nn.cache_read.
+/// nn.cache_append, nn.cache_fill, nn.cache_write, nn.cache_length,
+/// nn.cache_shape, nn.cache_read.
 void registerCacheKernels();
 
 } // namespace sol::fast

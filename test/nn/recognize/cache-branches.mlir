@@ -234,14 +234,3 @@ func.func @only_attention(%x: tensor<?x1x?x2xf32, #nn.dims<"b", "1", "s", "2">>,
     %y = nn.attention %x, %fixed, %fixed, %none, %none {masked_rows = "nan", scale = 1.0 : f32, softcap = 0.0 : f32} : (tensor<?x1x?x2xf32, #nn.dims<"b", "1", "s", "2">>, tensor<?x1x?x2xf32, #nn.dims<"b", "1", "n", "2">>, tensor<?x1x?x2xf32, #nn.dims<"b", "1", "n", "2">>, none, none) -> tensor<?x1x?x2xf32, #nn.dims<"b", "1", "s", "2">>
   return %y : tensor<?x1x?x2xf32, #nn.dims<"b", "1", "s", "2">>
 }
-
-// -----
-
-// A buffer that is written into stays a tensor.
-// CHECK-LABEL: func.func @buffer(
-// CHECK-NOT: nn.cache
-// REMARK: Missed{{.*}}cache: it is written into, not lengthened
-func.func @buffer(%past: tensor<1x1x8x2xf32>, %step: tensor<1x1x1x2xf32>, %at: tensor<1xi64>) -> tensor<1x1x8x2xf32> {
-  %y = "onnx.TensorScatter"(%past, %step, %at) : (tensor<1x1x8x2xf32>, tensor<1x1x1x2xf32>, tensor<1xi64>) -> tensor<1x1x8x2xf32>
-  return %y : tensor<1x1x8x2xf32>
-}

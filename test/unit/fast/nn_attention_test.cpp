@@ -402,6 +402,54 @@ TEST(Cache, rowsBeginWhereTheyAreTold) {
   EXPECT_FALSE(append(step).ok());
 }
 
+// A buffer stays as long as it is; only the positions of the step change.
+TEST(Cache, isWrittenInPlace) {
+  TestCache k(DType::F32, 2, 1, 2, 4, 2);
+  Owned buffer = randomTensor(DType::F32, {2, 1, 6, 2}, 1);
+  Owned step = randomTensor(DType::F32, {2, 1, 2, 2}, 2);
+  Owned positions(DType::I64, {2});
+  ASSERT_TRUE(
+      callKernel("nn.cache_fill", {}, {k.tensor(), buffer.tensor}, DType::F32)
+          .ok());
+  auto write = [&](int64_t first, int64_t second, bool starts) {
+    positions.tensor.as<int64_t>()[0] = first;
+    positions.tensor.as<int64_t>()[1] = second;
+    Attributes attributes;
+    if (starts)
+      attributes.set("starts", int64_t(1));
+    return callKernel("nn.cache_write", attributes,
+                      {k.tensor(), step.tensor, positions.tensor}, DType::F32);
+  };
+  auto at = [&](int64_t b, int64_t t) {
+    return reinterpret_cast<float *>(k.cache.at(b, 0, t))[0];
+  };
+  auto held = [&](int64_t b, int64_t t) { return buffer.at((b * 6 + t) * 2); };
+  auto given = [&](int64_t b, int64_t i) { return step.at((b * 2 + i) * 2); };
+
+  // Row 0 from position 1 on, row 1 from position 4 on.
+  auto y = write(1, 4, true);
+  ASSERT_TRUE(y.ok()) << y.status();
+  EXPECT_EQ(y->tensor.dims, (Dims{2, 1, 6, 2}));
+  EXPECT_EQ(k.lengths, (std::vector<int64_t>{6, 6}));
+  EXPECT_EQ(at(0, 1), given(0, 0));
+  EXPECT_EQ(at(0, 2), given(0, 1));
+  EXPECT_EQ(at(0, 3), held(0, 3));
+  EXPECT_EQ(at(1, 4), given(1, 0));
+  EXPECT_EQ(at(1, 5), given(1, 1));
+  EXPECT_EQ(at(1, 3), held(1, 3));
+  // Both rows at positions 3 and, from the end, 0; of equal ones the last.
+  ASSERT_TRUE(write(3, -6, false).ok());
+  EXPECT_EQ(at(0, 3), given(0, 0));
+  EXPECT_EQ(at(1, 0), given(1, 1));
+  ASSERT_TRUE(write(5, 5, false).ok());
+  EXPECT_EQ(at(0, 5), given(0, 1));
+
+  EXPECT_FALSE(write(0, 5, true).ok());
+  EXPECT_FALSE(write(-1, 0, true).ok());
+  EXPECT_FALSE(write(6, 0, false).ok());
+  EXPECT_FALSE(write(0, -7, false).ok());
+}
+
 TEST(Cache, refusesAStepBeyondItsRoom) {
   TestCache k(DType::F32, 1, 2, 4, 8, 1);
   Owned step(DType::F32, {1, 2, 9, 4});

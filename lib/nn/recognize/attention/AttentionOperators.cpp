@@ -7,6 +7,7 @@
 #include "lib/nn/recognize/attention/AttentionOperators.h"
 #include "lib/nn/recognize/attention/AttentionParts.h"
 #include "lib/nn/recognize/attention/GroupQuery.h"
+#include "lib/nn/recognize/attention/KeyMask.h"
 #include "lib/nn/recognize/match/Heads.h"
 
 #include <cmath>
@@ -48,9 +49,13 @@ struct FromAttention : RewritePattern {
   static bool isOutOfReach(Operation *op) {
     Value query = operandOrNull(op, 0), key = operandOrNull(op, 1),
           value = operandOrNull(op, 2);
-    if (!query || !key || !value || operandOrNull(op, 6) ||
-        resultOrNull(op, 3) ||
+    if (!query || !key || !value || resultOrNull(op, 3) ||
         (operandOrNull(op, 4) == nullptr) != (operandOrNull(op, 5) == nullptr))
+      return true;
+    // Keys and values with counts are a whole cache, nothing is put behind
+    // them.
+    if (operandOrNull(op, 6) &&
+        (operandOrNull(op, 4) || resultOrNull(op, 1) || resultOrNull(op, 2)))
       return true;
     for (Value operand : {query, key, value})
       if (!isFloatStorage(operand) ||
@@ -105,6 +110,23 @@ struct FromAttention : RewritePattern {
         rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(2)));
   }
 
+  /// Whether the counts of keys in use fit the keys. Where nothing else
+  /// excludes what they don't count, the mask does from here on; a causal
+  /// attention has queries up to the last key that counts.
+  static bool readCounts(Operation *op, Value counts, bool causal,
+                         AttentionParts &parts, PatternRewriter &rewriter) {
+    Value key = parts.key;
+    if (rankOf(counts) != 1 || !getElementTypeOrSelf(counts).isInteger(64) ||
+        !sameSize(counts, 0, key, 0) || !sizeText(ranked(key), 0) ||
+        !sizeText(ranked(key), 2) || !sizeText(ranked(parts.query), 2))
+      return false;
+    if (causal)
+      return true;
+    parts.mask.value =
+        createCountMask(rewriter, op->getLoc(), counts, key, parts.mask.value);
+    return parts.mask.value != nullptr;
+  }
+
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
     AttentionParts parts;
@@ -112,9 +134,11 @@ struct FromAttention : RewritePattern {
       return failure();
     Value query = parts.query;
     bool causal = intAttr(op, "is_causal", 0) != 0;
+    Value counts = operandOrNull(op, 6);
     // The operator aligns queries with new keys at the first of both,
-    // nn.attention at the last: the same only for as many of both.
-    if (causal && !sameSize(query, 2, parts.key, 2))
+    // nn.attention at the last: the same only for as many of both. With counts,
+    // it aligns them at the last that counts.
+    if (causal && !counts && !sameSize(query, 2, parts.key, 2))
       return failure();
     parts.key = append(op, 4, 1, parts.key, rewriter);
     parts.value = append(op, 5, 2, parts.value, rewriter);
@@ -126,7 +150,12 @@ struct FromAttention : RewritePattern {
       return failure();
     if (mask && !maskFits(mask, query, parts.key))
       return failure();
-    parts.mask = mask && !isFlag ? maskFromNumbers(mask) : Mask{mask};
+    // Beside counts, numbers stay numbers: a row that the counts leave empty
+    // gives zeros, one that finite numbers exclude the mean.
+    parts.mask =
+        mask && !isFlag && !counts ? maskFromNumbers(mask) : Mask{mask};
+    if (counts && !readCounts(op, counts, causal, parts, rewriter))
+      return failure();
     // The operator defines what such rows give; finite masks leave their mean.
     if (parts.mask.maskedRows == "nan")
       parts.mask.maskedRows = "zero";
@@ -137,9 +166,14 @@ struct FromAttention : RewritePattern {
       parts.value = value;
     }
     Location loc = op->getLoc();
+    Value offsets;
+    if (counts && causal)
+      offsets = createStepOffsets(rewriter, loc, counts, query);
     RankedTensorType type = withAxes(query, query, staticSize(parts.value, 3));
     AttentionOp attention = createAttention(rewriter, loc, parts, type);
     attention.setCausal(causal);
+    if (offsets)
+      attention.getOffsetsMutable().assign(offsets);
     // The operator doesn't count the query's own position. A window of more
     // positions than any sequence has is none.
     int64_t left = intAttr(op, "left_window_size", -1);

@@ -1,9 +1,11 @@
-//===- KeyMask.cpp - the integer masks of com.microsoft's attentions ------===//
+//===- KeyMask.cpp - masks from numbers of keys ---------------------------===//
 //
 // See KeyMask.h.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/nn/recognize/attention/KeyMask.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -74,6 +76,46 @@ Value createKeyMask(OpBuilder &builder, Location loc, Value mask, Value query,
   for (int64_t axes = rankOf(numbers); axes < 4; ++axes)
     numbers = createUnsqueeze(builder, loc, numbers, 1);
   return numbers;
+}
+
+Value createCountMask(OpBuilder &builder, Location loc, Value counts, Value key,
+                      Value mask) {
+  Value kept = createCounted(builder, loc, counts, key);
+  for (int64_t axis : {1, 1})
+    kept = createUnsqueeze(builder, loc, kept, axis);
+  if (!mask)
+    return kept;
+  while (rankOf(mask) < 4)
+    mask = createUnsqueeze(builder, loc, mask, 0);
+  auto type = ranked(mask);
+  RankedTensorType result =
+      typeOf({sizeText(ranked(key), 0), sizeText(type, 1), sizeText(type, 2),
+              sizeText(ranked(key), 2)},
+             type.getElementType());
+  if (!result)
+    return {};
+  if (type.getElementType().isInteger(1))
+    return createOnnx(builder, loc, "And", {mask, kept}, result);
+  Attribute lowest = builder.getFloatAttr(
+      type.getElementType(), -std::numeric_limits<double>::infinity());
+  return createOnnx(
+      builder, loc, "Where",
+      {kept, mask, createScalar(builder, loc, lowest, type.getElementType())},
+      result);
+}
+
+Value createStepOffsets(OpBuilder &builder, Location loc, Value counts,
+                        Value query) {
+  Type integer = builder.getIntegerType(64);
+  Value step;
+  if (int64_t size = staticSize(query, 2); size >= 0)
+    step = createInts(builder, loc, {size});
+  else
+    step = createOnnx(
+        builder, loc, "Shape", query, RankedTensorType::get({1}, integer),
+        {builder.getNamedAttr("start", builder.getI64IntegerAttr(2)),
+         builder.getNamedAttr("end", builder.getI64IntegerAttr(3))});
+  return createOnnx(builder, loc, "Sub", {counts, step}, counts.getType());
 }
 
 } // namespace sol::nn::recognize

@@ -95,6 +95,11 @@ struct RoleAssignment {
     function.setArgAttr(argument, roleAttr, builder.getStringAttr(role));
   }
 
+  bool roleIs(unsigned argument, StringRef role) {
+    auto attr = function.getArgAttrOfType<StringAttr>(argument, roleAttr);
+    return attr && attr.getValue() == role;
+  }
+
   void setPast(unsigned argument, unsigned result) {
     set(argument, "past");
     function.setArgAttr(argument, fedByAttr, builder.getI64IntegerAttr(result));
@@ -144,11 +149,15 @@ struct RoleAssignment {
   /// theirs.
   void assignPasts() {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (isa<CacheType>(function.getArgumentTypes()[i]))
+      if (isa<CacheType>(function.getArgumentTypes()[i]) &&
+          !function.getArgAttr(i, roleAttr))
         set(i, "past");
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (auto of = function.getResultAttrOfType<IntegerAttr>(i, stateOfAttr)) {
+        bool isBuffer = roleIs(of.getInt(), "buffer");
         setPast(of.getInt(), i);
+        if (isBuffer)
+          set(of.getInt(), "buffer");
       }
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
       if (function.getResultAttr(i, stateOfAttr))
@@ -227,7 +236,8 @@ struct RoleAssignment {
     for (BlockArgument argument : function.getArguments()) {
       flows.push_back(flowOf(argument));
       Value table = flows.back().table;
-      if (!table || rankOf(argument) != 2)
+      if (!table || rankOf(argument) != 2 ||
+          function.getArgAttr(argument.getArgNumber(), roleAttr))
         continue;
       // A name ends the tie between several that look up tables; else the
       // larger table is the vocabulary.
@@ -263,10 +273,12 @@ struct RoleAssignment {
     }
     if (rank == 0)
       return "window";
-    if (rank != 2)
+    if (rank > 2)
       return "other";
     if (flow.toAngles || called.contains("position"))
       return "positions";
+    if (rank != 2)
+      return "other";
     if (flow.table) // segments of a pair of texts
       return "other";
     return called.starts_with("encoder_") ? "encoder_mask" : "attention_mask";

@@ -72,10 +72,8 @@ StringRef whyNoCache(BlockArgument past, Operation *concat) {
   return {};
 }
 
-/// Replaces the uses of the longer tensor: attention reads the cache itself,
-/// what is left reads a copy.
-static void replacePresent(Value present, Value cache, Operation *end,
-                           OpBuilder &builder) {
+void replacePresent(Value present, Value cache, Operation *end,
+                    OpBuilder &builder) {
   Value copy;
   for (OpOperand &use : llvm::make_early_inc_range(present.getUses())) {
     Operation *user = use.getOwner();

@@ -37,6 +37,11 @@ bool servesOnlyFor(mlir::Operation *op, mlir::BlockArgument past);
 /// Why `past`, lengthened by `concat`, can't be a cache; empty if it can.
 llvm::StringRef whyNoCache(mlir::BlockArgument past, mlir::Operation *concat);
 
+/// Replaces the uses of `present`, the tensor that `cache` stands for:
+/// attention and `end` read the cache itself, what is left reads a copy.
+void replacePresent(mlir::Value present, mlir::Value cache,
+                    mlir::Operation *end, mlir::OpBuilder &builder);
+
 /// Puts an append in the place of `concat`, before `end`, which ends the block
 /// and may have the longer tensor among its operands: attention and `end` get
 /// the cache, what is left a copy. `past` is a cache already.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "lib/nn/Passes.h"
 #include "lib/nn/recognize/state/BranchState.h"
+#include "lib/nn/recognize/state/BufferState.h"
 #include "lib/nn/recognize/state/GroupQueryState.h"
 
 using namespace mlir;
@@ -86,27 +87,11 @@ void tellCached(func::FuncOp function) {
   });
 }
 
-/// Says of pasts that are buffers of a fixed length why they stay tensors.
-void reportBuffers(func::FuncOp function) {
-  auto beforeMove = [](Value value) {
-    Operation *move = madeBy(value, "Transpose");
-    return skipNoOps(move ? move->getOperand(0) : value);
-  };
-  for (Value given :
-       function.getBody().front().getTerminator()->getOperands()) {
-    Operation *op = beforeMove(given).getDefiningOp();
-    bool writes = isOnnx(op, "ScatterND") || isOnnx(op, "ScatterElements") ||
-                  isOnnx(op, "TensorScatter");
-    if (writes && isa<BlockArgument>(beforeMove(op->getOperand(0))) &&
-        rankOf(given) == 4)
-      remarkMissed(op, "cache", "it is written into, not lengthened");
-  }
-}
-
 void convert(func::FuncOp function) {
   SmallVector<std::pair<unsigned, unsigned>> states;
   convertGroupQueries(function, states);
   convertBranches(function, states);
+  convertBuffers(function, states);
   Block &block = function.getBody().front();
   Operation *end = block.getTerminator();
   for (const Pair &pair : findPairs(function)) {
@@ -121,7 +106,6 @@ void convert(func::FuncOp function) {
   function.setType(builder.getFunctionType(block.getArgumentTypes(),
                                            end->getOperandTypes()));
   tellCached(function);
-  reportBuffers(function);
 }
 
 struct CacheStatePass : sol::nn::impl::NnCacheStatePassBase<CacheStatePass> {
