@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 
@@ -20,6 +21,80 @@ sol::CompileInput namedInput(const std::string &text) {
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     throw CLI::ValidationError("--function", "`" + text + "` is not NAME=FILE");
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// What says where the model is to lie on wafers.
+void addPlaceOptions(CLI::App &app, sol::CompileOptions &options,
+                     std::string &wafers) {
+  sol::PlaceOptions &place = options.place;
+  app.add_option("--target", place.target,
+                 "Place the model on wafers of this machine and cost it: a "
+                 "name, or a file")
+      ->type_name("NAME|FILE");
+  app.add_option("--wafers", wafers,
+                 "Wafers to place on; auto takes the fewest that are within "
+                 "2 % of the best (default)")
+      ->type_name("N|auto");
+  app.add_option("--policy", place.policy,
+                 "How layers are put on wafers (default: free)")
+      ->check(CLI::IsMember(
+          {"free", "layer-per-wafer", "layer-per-wafer-rectangle"}));
+  app.add_option("--optimize", place.objective,
+                 "What a placement is to be best at (default: latency)")
+      ->check(CLI::IsMember({"latency", "throughput", "context"}));
+  app.add_option("--sequences", place.sequences,
+                 "Sequences that are interleaved, each with a cache for the "
+                 "context (default: 1)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--prompt-tokens", place.promptTokens,
+                 "Length of the prompt for the time to the first token "
+                 "(default: the context)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--defects", place.defects, "What is broken on the wafers")
+      ->type_name("FILE");
+  app.add_option("--search-seconds", place.searchSeconds,
+                 "Most time for improving a placement (default: 10)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("!--no-fused-products", place.fused,
+               "Give each product a reduction of its own, for comparison");
+  app.add_flag("--weightless", options.weightless,
+               "Let files of weights be absent: the model is placed and "
+               "costed, but can't run");
+  app.add_option("--report", place.report,
+                 "Write the placement and its figures as JSON; -o may then be "
+                 "left out, and no weights are read")
+      ->type_name("FILE");
+}
+
+/// What --wafers says: 0 for auto.
+int64_t wafersOf(const std::string &text) {
+  if (text.empty() || text == "auto")
+    return 0;
+  int64_t wafers = 0;
+  auto [end, failed] =
+      std::from_chars(text.data(), text.data() + text.size(), wafers);
+  if (failed != std::errc() || end != text.data() + text.size() || wafers < 1)
+    throw CLI::ValidationError("--wafers", "`" + text +
+                                               "` is neither a number of 1 or "
+                                               "more nor auto");
+  return wafers;
+}
+
+/// Throws where options don't go together.
+void checkOptions(const sol::CompileOptions &options) {
+  const sol::PlaceOptions &place = options.place;
+  if (!place.report.empty() && place.target.empty())
+    throw CLI::RequiredError("--report needs --target, which");
+  if (options.stopAfter == "place" && place.target.empty())
+    throw CLI::RequiredError("--stop-after=place needs --target, which");
+  if (options.output.empty() && options.stopAfter.empty() &&
+      place.report.empty())
+    throw CLI::RequiredError("--output");
+  if (options.weightless && !options.output.empty() &&
+      options.stopAfter.empty())
+    throw CLI::ValidationError(
+        "--weightless", "a model without weights can be costed, not run: "
+                        "leave out -o and give --report");
 }
 
 /// The function that a file becomes: its name without extension.
@@ -38,6 +113,8 @@ int main(int argc, char **argv) {
   sol::CompileOptions options;
   std::vector<std::string> files, functions;
   bool noRecognition = false;
+  std::string wafers;
+  addPlaceOptions(app, options, wafers);
   app.add_option("files", files, "ONNX models, or the IR that a stage left")
       ->type_name("FILE");
   app.add_option("--function", functions,
@@ -62,7 +139,7 @@ int main(int argc, char **argv) {
                "Say what was recognised, and what nearly was and why not");
   app.add_option("--stop-after", options.stopAfter,
                  "Write the IR after a stage instead of a plan")
-      ->check(CLI::IsMember({"import", "nn", "native"}));
+      ->check(CLI::IsMember({"import", "nn", "place", "native"}));
   app.add_option("--dump-ir", options.dumpIrFolder,
                  "Write the IR after each stage into this folder")
       ->type_name("DIR");
@@ -74,8 +151,8 @@ int main(int argc, char **argv) {
       options.inputs.push_back(namedInput(function));
     if (options.inputs.empty())
       throw CLI::RequiredError("a model");
-    if (options.output.empty() && options.stopAfter.empty())
-      throw CLI::RequiredError("--output");
+    options.place.wafers = wafersOf(wafers);
+    checkOptions(options);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

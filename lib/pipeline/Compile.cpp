@@ -11,8 +11,10 @@
 #include "lib/nn/Passes.h"
 #include "lib/pipeline/EmbeddedFiles.h"
 #include "lib/pipeline/Pipeline.h"
+#include "lib/pipeline/PlaceModel.h"
 #include "lib/pipeline/PrintDiagnostics.h"
 #include "lib/pipeline/Reproducer.h"
+#include "lib/place/Passes.h"
 #include "lib/support/ElementTypes.h"
 #include "lib/support/ModelFiles.h"
 #include "lib/support/Refusal.h"
@@ -82,10 +84,22 @@ public:
     if (options.stopAfter == stageName(Stage::Import))
       return writeIr(options.output.empty() ? "-" : options.output);
     for (Stage stage : {Stage::Nn, Stage::Native}) {
+      // The host's program has no place on wafers.
+      if (stage == Stage::Native)
+        place::detachPlans(*module);
       if (stage > finished && failed(runStage(stage)))
         return failure();
       if (options.stopAfter == stageName(stage))
         return writeIr(options.output.empty() ? "-" : options.output);
+      if (stage != Stage::Nn || options.place.target.empty())
+        continue;
+      if (failed(place()))
+        return failure();
+      if (options.stopAfter == "place")
+        return writeIr(options.output.empty() ? "-" : options.output);
+      // A report needs nothing that comes behind.
+      if (options.output.empty())
+        return success();
     }
     return emit();
   }
@@ -101,6 +115,7 @@ private:
       return loadIr(input.path);
     ImportOptions importOptions;
     importOptions.functionName = input.function;
+    importOptions.weightless = options.weightless;
     auto imported = importOnnx(input.path, context, importOptions);
     if (failed(imported))
       return failure();
@@ -218,7 +233,7 @@ private:
   }
 
   LogicalResult writeIr(StringRef path) {
-    if (failed(hashWeights()))
+    if (!options.weightless && failed(hashWeights()))
       return failure();
     std::string reason;
     std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &reason);
@@ -229,6 +244,20 @@ private:
     file->os() << "\n";
     file->keep();
     return success();
+  }
+
+  LogicalResult place() {
+    report("placing on " + options.place.target);
+    NamedContents files;
+    if (failed(embedFiles(folder, files)))
+      return failure();
+    if (failed(placeModel(*module, options, contextLimit(files))))
+      return failure();
+    if (options.dumpIrFolder.empty())
+      return success();
+    SmallString<128> path(options.dumpIrFolder);
+    llvm::sys::path::append(path, "place.mlir");
+    return writeIr(path);
   }
 
   LogicalResult emit() {

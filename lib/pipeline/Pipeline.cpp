@@ -8,8 +8,10 @@
 #include "dialects/cpu/CpuDialect.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/onnx/OnnxDialect.h"
+#include "dialects/place/PlaceDialect.h"
 #include "lib/native/Passes.h"
 #include "lib/nn/Passes.h"
+#include "lib/place/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -72,14 +74,16 @@ std::vector<std::string> stagePipelines(Stage stage,
 }
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, cpu::CpuDialect, func::FuncDialect,
-                  linalg::LinalgDialect, math::MathDialect, nn::NnDialect,
-                  onnx::OnnxDialect, tensor::TensorDialect>();
+  registry
+      .insert<arith::ArithDialect, cpu::CpuDialect, func::FuncDialect,
+              linalg::LinalgDialect, math::MathDialect, nn::NnDialect,
+              onnx::OnnxDialect, place::PlaceDialect, tensor::TensorDialect>();
 }
 
 void registerPasses() {
   nn::registerNnPasses();
   native::registerNativePasses();
+  place::registerPlacePasses();
   registerTransformsPasses();
   for (Stage stage : {Stage::Nn, Stage::Native}) {
     std::string name = stageName(stage).str() + "-stage";

@@ -6,6 +6,7 @@
 #include "lib/place/cost/StepCosts.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace sol::place {
@@ -120,8 +121,13 @@ void StepCosts::addVector(TimeParts &parts, int64_t elements,
 }
 
 void StepCosts::addAllReduce(TimeParts &parts, int64_t pes, int64_t words) {
-  if (pes > 1)
-    parts += model.allReduce(pes, words).parts;
+  if (pes < 2)
+    return;
+  if (roundsWords && words > 8) {
+    int64_t unit = std::bit_floor(static_cast<uint64_t>(words)) / 8;
+    words = ceilDiv(words, unit) * unit;
+  }
+  parts += model.allReduce(pes, words).parts;
 }
 
 TimeParts StepCosts::product(const Step &step, Shape shape, Load load,
@@ -231,13 +237,17 @@ TimeParts StepCosts::gather(const Step &step, Shape shape, Load load) {
   int64_t pes = shape.along(step.from);
   int64_t words = step.n * load.tokens;
   if (pes > 1) {
-    CycleParts passed =
-        partsOf(model.fabric(), [&](const FabricTiming &timing) {
-          return allGatherCycles(timing, pes, words);
-        });
-    // Or as a sum to which each PE adds what it has among zeros.
-    CycleParts summed = model.allReduce(pes, words).parts;
-    parts += summed.cycles() < passed.cycles() ? summed : passed;
+    auto [known, isNew] = gathers.try_emplace({pes, words});
+    if (isNew) {
+      CycleParts passed =
+          partsOf(model.fabric(), [&](const FabricTiming &timing) {
+            return allGatherCycles(timing, pes, words);
+          });
+      // Or as a sum to which each PE adds what it has among zeros.
+      CycleParts summed = model.allReduce(pes, words).parts;
+      known->second = summed.cycles() < passed.cycles() ? summed : passed;
+    }
+    parts += known->second;
   }
   addVector(parts, words, step.passes);
   return parts;

@@ -13,6 +13,7 @@
 #include "machine/cost/local_work.h"
 
 #include <array>
+#include <map>
 
 namespace sol::place {
 
@@ -89,6 +90,11 @@ public:
   StepCosts(const Target &target, const KernelChoices &choices)
       : target(target), choices(choices), model(FabricTiming::of(target)) {}
 
+  /// From here on words of collectives are rounded up, to one of eight numbers
+  /// between powers of two: for comparing many shapes, as each new number of
+  /// words costs a search for its best tree.
+  void roundWords() { roundsWords = true; }
+
   /// The time of a step. `experts` limits the experts that are stored here; 0:
   /// all of them.
   TimeParts time(const Step &step, Shape shape, Load load, int64_t experts = 0);
@@ -123,6 +129,8 @@ private:
   Target target;
   KernelChoices choices;
   CollectiveModel model;
+  bool roundsWords = false;
+  std::map<std::pair<int64_t, int64_t>, CycleParts> gathers;
 };
 
 /// How an attention's heads lie on columns: each key/value head has `block`

@@ -167,6 +167,8 @@ Axis other(Axis axis) { return axis == Axis::Row ? Axis::Column : Axis::Row; }
 void shardSteps(Block &block) {
   std::vector<Step> steps;
   std::vector<int> number;
+  // What all PEs know: what was gathered, and what is made of that alone.
+  std::vector<bool> everywhere;
   for (Step step : block.steps) {
     std::vector<int> inputs;
     for (int input : step.inputs)
@@ -180,18 +182,27 @@ void shardSteps(Block &block) {
       move.from = steps[index].to;
       move.to = move.from;
       steps.push_back(move);
+      everywhere.push_back(true);
       return static_cast<int>(steps.size()) - 1;
     };
     Axis wanted = inputs.empty() ? Axis::Row : steps[inputs[0]].to;
+    // The first operand that not all PEs know decides.
+    for (size_t i = inputs.size(); i-- > 0;)
+      if (!everywhere[inputs[i]])
+        wanted = steps[inputs[i]].to;
     if (step.kind == StepKind::Attention)
       wanted = Axis::Column;
     for (int &input : inputs)
-      if (steps[input].to != wanted && steps[input].kind != StepKind::Gather)
+      if (steps[input].to != wanted && !everywhere[input])
         input = exchange(input);
     step.inputs = inputs;
     step.from = wanted;
     step.to = step.kind == StepKind::Product ? other(wanted) : wanted;
     number.push_back(static_cast<int>(steps.size()));
+    bool isKnown = step.kind == StepKind::Local && !inputs.empty() &&
+                   std::all_of(inputs.begin(), inputs.end(),
+                               [&](int input) { return everywhere[input]; });
+    everywhere.push_back(isKnown || step.kind == StepKind::Gather);
     steps.push_back(step);
   }
   if (block.kind != BlockKind::Head && steps.back().to != Axis::Row) {

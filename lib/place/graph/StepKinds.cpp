@@ -43,7 +43,73 @@ LogicalResult StepReader::visitProduct(Operation *op, Value matrix, int64_t k,
   return success();
 }
 
+LogicalResult StepReader::visitTopK(Operation *op) {
+  std::optional<int64_t> scores = elementsOf(op->getOperand(0));
+  std::optional<int64_t> count = elementsOf(op->getResult(0));
+  if (!scores || !count)
+    return refuse(op, "how many it chooses is not known");
+  Step step;
+  step.kind = StepKind::Gather;
+  step.n = *scores;
+  step.passes = *count;
+  int index = addStep(op, step, inputsOf(op));
+  for (Value result : op->getResults()) {
+    producers[result] = {index};
+    chosen[result] = *count;
+  }
+  return success();
+}
+
+bool StepReader::visitExpertGather(Operation *op) {
+  if (!isOnnx(op, "GatherND") && !isOnnx(op, "Gather"))
+    return false;
+  Value data = op->getOperand(0), which = op->getOperand(1);
+  auto type = dyn_cast<RankedTensorType>(data.getType());
+  auto count = chosen.find(which);
+  if (!type || type.getRank() != 3 || !type.hasStaticShape() ||
+      count == chosen.end() || !isKnownBeforeRun(data) ||
+      intAttr(op, "axis", 0) != 0)
+    return false;
+  int64_t rows = count->second;
+  producers[op->getResult(0)] = producers[which];
+  expertMatrices[op->getResult(0)] = data;
+  rowsAToken[op->getResult(0)] = rows;
+  return true;
+}
+
+/// The chosen experts' matrices times a vector for each. A second product, of
+/// what a first one gave, is summed over the experts: their weights may as well
+/// be applied before it.
+LogicalResult StepReader::visitExpertProduct(Operation *op, bool isLeft) {
+  Value matrix = op->getOperand(isLeft ? 0 : 1);
+  Value vector = op->getOperand(isLeft ? 1 : 0);
+  auto type = cast<RankedTensorType>(expertMatrices.lookup(matrix).getType());
+  Step step;
+  step.kind = StepKind::Product;
+  step.k = type.getDimSize(isLeft ? 2 : 1);
+  step.n = type.getDimSize(isLeft ? 1 : 2);
+  step.parts = {step.n};
+  step.experts = type.getDimSize(0);
+  step.active = std::min(rowsAToken.lookup(matrix), step.experts);
+  step.sumsExperts = rowsAToken.contains(vector);
+  if (failed(setMatrix(op, expertMatrices.lookup(matrix), step)))
+    return failure();
+  std::vector<int> inputs;
+  for (Value operand : {vector, matrix})
+    if (auto known = producers.find(operand); known != producers.end())
+      for (int input : known->second)
+        if (std::find(inputs.begin(), inputs.end(), input) == inputs.end())
+          inputs.push_back(input);
+  producers[op->getResult(0)] = {addStep(op, step, inputs)};
+  if (!step.sumsExperts)
+    rowsAToken[op->getResult(0)] = step.active;
+  return success();
+}
+
 LogicalResult StepReader::visitMatMul(Operation *op) {
+  for (bool isLeft : {true, false})
+    if (expertMatrices.contains(op->getOperand(isLeft ? 0 : 1)))
+      return visitExpertProduct(op, isLeft);
   Value matrix = op->getOperand(1);
   auto type = dyn_cast<RankedTensorType>(matrix.getType());
   if (isActive(matrix) || !type || type.getRank() != 2 ||

@@ -33,12 +33,36 @@ bool isMovement(StringRef name) {
 
 /// Operators on each element by itself.
 bool isElementwise(StringRef name) {
-  static const llvm::StringSet<> names = {
-      "Add",        "Sub", "Mul",       "Div",     "Pow",  "Sqrt",
-      "Neg",        "Exp", "Tanh",      "Sigmoid", "Relu", "Erf",
-      "Clip",       "Min", "Max",       "Where",   "Gelu", "Softplus",
-      "HardSwish",  "Abs", "LeakyRelu", "Swish",   "Elu",  "Mish",
-      "Reciprocal", "Log", "Softsign"};
+  static const llvm::StringSet<> names = {"Add",
+                                          "Sub",
+                                          "Mul",
+                                          "Div",
+                                          "Pow",
+                                          "Sqrt",
+                                          "Neg",
+                                          "Exp",
+                                          "Tanh",
+                                          "Sigmoid",
+                                          "Relu",
+                                          "Erf",
+                                          "Clip",
+                                          "Min",
+                                          "Max",
+                                          "Where",
+                                          "Gelu",
+                                          "Softplus",
+                                          "HardSwish",
+                                          "Abs",
+                                          "LeakyRelu",
+                                          "Swish",
+                                          "Elu",
+                                          "Mish",
+                                          "Reciprocal",
+                                          "Log",
+                                          "Softsign",
+                                          "DequantizeLinear",
+                                          "QuantizeLinear",
+                                          "ReduceSum"};
   return names.contains(name);
 }
 
@@ -140,10 +164,28 @@ bool StepReader::visitLookup(Operation *op) {
   return true;
 }
 
+void StepReader::carryRows(Value from, Value to) {
+  auto known = rowsAToken.find(from);
+  if (known == rowsAToken.end())
+    return;
+  // A reshape may have put the rows where the type counts them.
+  std::optional<int64_t> before = elementsOf(from), after = elementsOf(to);
+  int64_t rows = known->second;
+  if (before && after && *after == *before * rows)
+    return;
+  rowsAToken[to] = rows;
+}
+
 void StepReader::visitMovement(Operation *op) {
   std::vector<int> inputs = inputsOf(op);
-  for (Value result : op->getResults())
+  for (Value result : op->getResults()) {
     producers[result] = Producers(inputs.begin(), inputs.end());
+    if (auto known = chosen.find(op->getOperand(0)); known != chosen.end()) {
+      int64_t count = known->second;
+      chosen[result] = count;
+    }
+    carryRows(op->getOperand(0), result);
+  }
   list.stepOf[op] = inputs.back();
 }
 
@@ -156,6 +198,7 @@ LogicalResult StepReader::visitLocal(Operation *op, int64_t passes) {
     return refuse(op, "the size of its result is not known");
   step.n = *elements;
   for (Value operand : op->getOperands()) {
+    carryRows(operand, op->getResult(0));
     if (isActive(operand))
       continue;
     // A row of a table of positions needs the table.
@@ -165,6 +208,8 @@ LogicalResult StepReader::visitLocal(Operation *op, int64_t passes) {
     if (std::optional<WeightSource> source = weightSource(operand))
       step.vectorBytes += source->bytes + source->otherBytes;
   }
+  if (auto rows = rowsAToken.find(op->getResult(0)); rows != rowsAToken.end())
+    step.n *= rows->second;
   producers[op->getResult(0)] = {addStep(op, step, inputsOf(op))};
   return success();
 }
@@ -210,10 +255,14 @@ LogicalResult StepReader::visitSkipNorm(Operation *op, int64_t words) {
 }
 
 LogicalResult StepReader::visitOnnx(Operation *op, StringRef name) {
+  if (visitExpertGather(op))
+    return success();
   if (isMovement(name)) {
     visitMovement(op);
     return success();
   }
+  if (name == "TopK")
+    return visitTopK(op);
   // Sizes are control, whatever they are sizes of.
   if (name == "Shape" || name == "Size")
     return success();

@@ -42,6 +42,10 @@ private:
   mlir::LogicalResult visitProduct(mlir::Operation *op, mlir::Value matrix,
                                    int64_t k, int64_t n, mlir::Value bias);
   mlir::LogicalResult visitMatMul(mlir::Operation *op);
+  mlir::LogicalResult visitTopK(mlir::Operation *op);
+  /// Matrices of chosen experts, gathered for each token.
+  bool visitExpertGather(mlir::Operation *op);
+  mlir::LogicalResult visitExpertProduct(mlir::Operation *op, bool isLeft);
   mlir::LogicalResult visitBlockProduct(mlir::Operation *op);
   mlir::LogicalResult visitNorm(mlir::Operation *op, int64_t words);
   mlir::LogicalResult visitSkipNorm(mlir::Operation *op, int64_t words);
@@ -52,6 +56,8 @@ private:
                                  bool quantized, Step &step);
   mlir::LogicalResult visitLocal(mlir::Operation *op, int64_t passes);
   void visitMovement(mlir::Operation *op);
+  /// What is known of `from`'s rows holds for `to`, which is made of it.
+  void carryRows(mlir::Value from, mlir::Value to);
   mlir::LogicalResult finishAtScores();
 
   /// Steps that `op` takes results of.
@@ -70,6 +76,12 @@ private:
   StepList list;
   llvm::DenseMap<mlir::Value, Producers> producers;
   llvm::DenseMap<mlir::Value, bool> tokenIds; ///< token numbers, moved about
+  /// Results of a choice, moved about: how many are chosen.
+  llvm::DenseMap<mlir::Value, int64_t> chosen;
+  /// Values whose rows are a token's chosen experts: how many that is.
+  llvm::DenseMap<mlir::Value, int64_t> rowsAToken;
+  /// Matrices of chosen experts, and the matrices of all of them.
+  llvm::DenseMap<mlir::Value, mlir::Value> expertMatrices;
   int64_t tokensPerRun = 1;
 };
 

@@ -19,6 +19,16 @@ const char *policyName(Policy policy) {
   return names[static_cast<int>(policy)];
 }
 
+KernelChoices kernelsFor(const ModelGraph &graph, bool fused) {
+  KernelChoices kernels;
+  kernels.fused = fused;
+  std::vector<Format> formats = graph.formats();
+  if (std::all_of(formats.begin(), formats.end(),
+                  [](Format format) { return format == Format::Float32; }))
+    kernels.activations = kernels.cache = NumberFormat::Float32;
+  return kernels;
+}
+
 namespace {
 
 /// Whether a placement has memory enough on another machine.
@@ -112,12 +122,7 @@ absl::StatusOr<Problem> problemOf(const ModelGraph &graph,
   problem.promptTokens =
       request.promptTokens ? request.promptTokens : problem.context;
   problem.objective = request.objective;
-  problem.kernels.fused = request.fused;
-  // A model whose weights are all float32 is computed in float32.
-  std::vector<Format> formats = graph.formats();
-  if (std::all_of(formats.begin(), formats.end(),
-                  [](Format format) { return format == Format::Float32; }))
-    problem.kernels.activations = problem.kernels.cache = NumberFormat::Float32;
+  problem.kernels = kernelsFor(graph, request.fused);
   return problem;
 }
 

@@ -65,6 +65,10 @@ struct Plan {
 absl::StatusOr<std::unique_ptr<Plan>> makePlan(const ModelGraph &graph,
                                                const PlanRequest &request);
 
+/// How the steps of a model are done: a model whose weights are all float32 is
+/// computed in float32 with such a cache, any other in 16 bits.
+KernelChoices kernelsFor(const ModelGraph &graph, bool fused);
+
 /// `layer-per-wafer` and so on, as on the command line.
 const char *policyName(Policy policy);
 

@@ -89,13 +89,13 @@ std::string whyNot(const Problem &problem, Policy policy) {
                 static_cast<double>(problem.wafers);
   constexpr double giga = 1e9;
   std::string text = absl::StrFormat(
-      "the model does not fit %d wafer%s of `%s`: %.2f GB of weights and %.2f "
-      "GB of cache for %d sequence%s of %d positions, but %.2f GB of memory",
+      "the model does not fit %d wafer%s of `%s`: %.3g GB of weights and %.3g "
+      "GB of cache for %d sequence%s of %d positions, but %.3g GB of memory",
       problem.wafers, problem.wafers == 1 ? "" : "s", problem.target.name,
       weights / giga, cache / giga, problem.sequences,
       problem.sequences == 1 ? "" : "s", problem.context, room / giga);
   if (weights + cache > room)
-    absl::StrAppendFormat(&text, ", %.2f GB too little",
+    absl::StrAppendFormat(&text, ", %.3g GB too little",
                           (weights + cache - room) / giga);
   else
     absl::StrAppend(&text, " that rounding to whole PEs leaves too little of");

@@ -73,8 +73,10 @@ private:
     // Room for longer chunks is worth a little.
     constexpr double littleWorse = 0.995;
     bool isShorter = best && placement.chunkTokens < best->chunkTokens;
+    Evaluator &rough = filler.roughCosts();
     if (!best ||
-        value(placement) < value(*best) * (isShorter ? littleWorse : 1))
+        valueOf(problem, rough, placement) <
+            valueOf(problem, rough, *best) * (isShorter ? littleWorse : 1))
       best = std::move(placement);
   }
 
@@ -196,50 +198,58 @@ Solution finish(Problem problem, Placement placement) {
   return solution;
 }
 
-/// One layer for each wafer, the embedding with the first, the head with the
-/// last; the best of `shapes`.
+/// One layer for each wafer on a rectangle of that shape, the embedding with
+/// the first, the head with the last; nothing if that does not fit.
+std::optional<Placement> placeLayers(const Problem &problem, Filler &filler,
+                                     Shape shape, int64_t chunk) {
+  const ModelGraph &graph = *problem.graph;
+  Placement placement;
+  placement.chunkTokens = chunk;
+  int64_t wafer = -1;
+  for (const Unit &unit : filler.allUnits()) {
+    bool isLayer = graph.blocks[unit.begin].kind == BlockKind::Attention;
+    if (wafer < 0 || (isLayer && graph.blocks[unit.begin].layer > 0)) {
+      std::vector<Region> regions = regionsOf(problem, ++wafer, shape);
+      if (regions.empty())
+        return std::nullopt;
+      placement.regions.push_back(regions.front());
+    }
+    for (int block = unit.begin; block < unit.end; ++block)
+      placement.blocks.push_back(
+          {{static_cast<int>(wafer), 0, graph.blocks[block].experts()}});
+  }
+  for (const PeBytes &bytes : filler.bytes().regionBytes(placement))
+    if (bytes.total() > problem.target.usableBytesPerPe())
+      return std::nullopt;
+  return placement;
+}
+
+/// The best of `shapes` for a layer on each wafer.
 std::optional<Placement> placeLayers(const Problem &problem,
                                      const std::vector<Shape> &shapes) {
+  if (problem.wafers < problem.graph->layers)
+    return std::nullopt;
   Filler filler(problem);
-  const std::vector<Unit> &units = filler.allUnits();
-  const ModelGraph &graph = *problem.graph;
+  std::vector<std::pair<double, Placement>> found;
+  for (Shape shape : shapes)
+    for (int64_t chunk : chunkLengths)
+      if (auto placement = placeLayers(problem, filler, shape, chunk)) {
+        double value = valueOf(problem, filler.roughCosts(), *placement);
+        found.emplace_back(value, *std::move(placement));
+        break;
+      }
+  std::sort(found.begin(), found.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
   std::optional<Placement> best;
   double least = std::numeric_limits<double>::infinity();
-  if (problem.wafers < graph.layers)
-    return std::nullopt;
-  for (Shape shape : shapes) {
-    for (int64_t chunk : chunkLengths) {
-      Placement placement;
-      placement.chunkTokens = chunk;
-      int64_t wafer = -1;
-      bool complete = true;
-      for (const Unit &unit : units) {
-        bool isLayer = graph.blocks[unit.begin].kind == BlockKind::Attention;
-        if (wafer < 0 || (isLayer && graph.blocks[unit.begin].layer > 0)) {
-          std::vector<Region> regions = regionsOf(problem, ++wafer, shape);
-          complete &= !regions.empty();
-          if (!complete)
-            break;
-          placement.regions.push_back(regions.front());
-        }
-        for (int block = unit.begin; block < unit.end; ++block)
-          placement.blocks.push_back(
-              {{static_cast<int>(wafer), 0, graph.blocks[block].experts()}});
-      }
-      if (!complete)
-        continue;
-      int64_t room = problem.target.usableBytesPerPe();
-      for (const PeBytes &bytes : filler.bytes().regionBytes(placement))
-        complete &= bytes.total() <= room;
-      if (!complete)
-        continue;
-      double value = valueOf(problem, filler.costs(), placement);
-      if (value < least) {
-        least = value;
-        best = placement;
-      }
-      break;
-    }
+  // The rounding of rough costs may have put one before another.
+  constexpr size_t mostLookedAt = 8;
+  for (size_t i = 0; i < std::min(found.size(), mostLookedAt); ++i) {
+    double value = valueOf(problem, filler.costs(), found[i].second);
+    if (value >= least)
+      continue;
+    least = value;
+    best = found[i].second;
   }
   return best;
 }

@@ -175,7 +175,7 @@ std::optional<Placement> Filler::fillEvenly(const std::vector<Region> &regions,
   for (const Unit &unit : units) {
     double sum = 0;
     for (int block = unit.begin; block < unit.end; ++block)
-      sum += evaluator.blockTime(block, shape, evaluator.decodeLoad()).total();
+      sum += rough.blockTime(block, shape, evaluator.decodeLoad()).total();
     cycles.push_back(sum);
     all += sum;
   }

@@ -31,8 +31,10 @@ std::vector<Region> regionsOf(const Problem &problem, int64_t wafer,
 class Filler {
 public:
   explicit Filler(const Problem &problem)
-      : problem(problem), memory(problem), evaluator(problem),
-        units(unitsOf(*problem.graph)) {}
+      : problem(problem), memory(problem), evaluator(problem), rough(problem),
+        units(unitsOf(*problem.graph)) {
+    rough.stepCosts().roundWords();
+  }
 
   /// Places units from `unit` on, and as many as fit, on `regions`; gives the
   /// number of the first that found no room. A unit lies on one region.
@@ -50,13 +52,15 @@ public:
                                       int64_t chunkTokens);
 
   Evaluator &costs() { return evaluator; }
+  /// The same with words of collectives rounded, for comparing many shapes.
+  Evaluator &roughCosts() { return rough; }
   BlockMemory &bytes() { return memory; }
   const std::vector<Unit> &allUnits() const { return units; }
 
 private:
   const Problem &problem;
   BlockMemory memory;
-  Evaluator evaluator;
+  Evaluator evaluator, rough;
   std::vector<Unit> units;
 };
 

@@ -11,12 +11,12 @@
 namespace sol::place {
 namespace {
 
-/// Whole fractions, and sixteenths between them.
+/// Whole fractions, and sixteenths between the larger ones.
 std::vector<int64_t> sizesOf(int64_t whole) {
   std::set<int64_t> sizes;
-  for (int64_t part = 1; part <= 20; ++part)
+  for (int64_t part = 1; part <= 12; ++part)
     sizes.insert(std::max<int64_t>(1, whole / part));
-  for (int64_t part = 4; part <= 16; ++part)
+  for (int64_t part = 5; part <= 14; ++part)
     sizes.insert(std::max<int64_t>(1, whole * part / 16));
   return {sizes.begin(), sizes.end()};
 }
@@ -64,7 +64,7 @@ void WaferTable::addShape(Filler &filler, const Problem &problem, int64_t wafer,
       for (int block = filler.allUnits()[unit].begin;
            block < filler.allUnits()[unit].end; ++block)
         cycles[unit] +=
-            filler.costs()
+            filler.roughCosts()
                 .blockTime(block, shape, filler.costs().decodeLoad())
                 .total();
   std::vector<double> moves(regions.size());
