@@ -219,6 +219,34 @@ def test_no_more_than_the_buffer(kind, compiled, library):
         assert failure.value.code == OUT_OF_RANGE
 
 
+@pytest.mark.parametrize("mask", [None, numpy.bool_, numpy.float32], ids=["no-mask", "booleans", "numbers"])
+@pytest.mark.parametrize("attributes", [{}, {"is_causal": 1}, {"is_causal": 1, "left_window_size": 2}],
+                         ids=["all", "causal", "window"])
+def test_counts(mask, attributes, tools, tmp_path, library):
+    """Attention with counts of keys in use, unequal and from none to all, beside a mask: what the reference gives."""
+    rows, step, random = 4, 3, numpy.random.default_rng(2)
+    sizes = {"query": (rows, HEADS, step, SIZE), "key": (rows, HEADS, CAPACITY, SIZE), "value": (rows, HEADS, CAPACITY, SIZE)}
+    inputs = {name: random.standard_normal(shape, dtype=numpy.float32) for name, shape in sizes.items()}
+    inputs["lengths"] = numpy.asarray([0, 2, 7, CAPACITY])
+    if mask:
+        kept = random.random((step, CAPACITY)) < 0.7
+        inputs["mask"] = kept if mask is numpy.bool_ else numpy.where(kept, 0, -3e38).astype(mask)
+    info = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+            for name, array in inputs.items()]
+    node = helper.make_node("Attention", ["query", "key", "value", "mask" if mask else "", "", "", "lengths"], ["y"],
+                            **attributes)
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, sizes["query"])
+    model = helper.make_model(helper.make_graph([node], "attention", info, [result]),
+                              opset_imports=[helper.make_opsetid("", 24)], ir_version=11)
+    onnx.save(model, tmp_path / "model.onnx")
+    program.compile_model(tools, tmp_path / "model.onnx", tmp_path / "plan.bin")
+    text = program.succeed([tools / "sol-compile", tmp_path / "model.onnx", "--stop-after=nn"]).stdout
+    assert text.count("= nn.attention ") == 1
+    with Plan(library, tmp_path / "plan.bin") as plan, Session(plan) as session:
+        got = session.run(inputs)["y"]
+    assert not (fault := tensors.differ(got, ReferenceEvaluator(model).run(["y"], inputs)[0], RELATIVE, ABSOLUTE)), fault
+
+
 def test_buffers_that_do_not_fit(compiled, library):
     _, path = compiled("ScatterND", "--context", str(1 << 60), capacity="room")
     with Plan(library, path) as plan, Session(plan) as session:
