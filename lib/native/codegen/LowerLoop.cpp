@@ -150,7 +150,7 @@ void LoopLowering::readArguments() {
   Value pointersAt = field(arguments, 8, pointerType());
   scratch = field(arguments, 16, pointerType());
   for (unsigned i = 0; i < nest.sizes; ++i)
-    sizes.push_back(field(sizesAt, 8 * i, b.getI64Type()));
+    sizes.push_back(field(sizesAt, int64_t{8} * i, b.getI64Type()));
   int64_t offset = 0;
   auto read = [&](Type type, const TensorAxes &axes) {
     Value pointer = field(pointersAt, offset, pointerType());

@@ -30,7 +30,8 @@ ProductCut cutProduct(int64_t rows, int64_t depth, int64_t columns, bool packed,
   cut.rowPieces = 1;
   // Rows are shared too where there are too few columns; a multiple of six
   // fills the register tiles.
-  while (cut.panelPieces * cut.rowPieces < 4 * threads && cut.rowsEach >= 24) {
+  while (cut.panelPieces * cut.rowPieces < int64_t{4} * threads &&
+         cut.rowsEach >= 24) {
     cut.rowsEach = (cut.rowsEach / 2 + 5) / 6 * 6;
     cut.rowPieces = (rows + cut.rowsEach - 1) / cut.rowsEach;
   }
