@@ -413,7 +413,7 @@ int64_t rowsPerBlock(const Attention &attention, int threads) {
   constexpr int64_t scoreFloats = 96 * 1024, most = 32;
   int64_t rows = attention.batch * attention.queryHeads * attention.steps;
   int64_t fit = scoreFloats / std::max<int64_t>(attention.keys.length, 1);
-  int64_t shared = threads == 1 ? most : rows / (4 * threads);
+  int64_t shared = threads == 1 ? most : rows / (int64_t{4} * threads);
   return std::clamp<int64_t>(std::min(fit, shared), 1, most);
 }
 
