@@ -15,17 +15,22 @@ int64_t valueOf(const Count &count, const int32_t *registers) {
   int64_t value = count.value;
   if (count.reg >= 0)
     value *= registers[count.reg];
-  return std::max<int64_t>(value, 0);
+  return std::clamp<int64_t>(value, 0, mostCount);
 }
 
 int32_t valueOf(const Expression &item, const int32_t *registers, int32_t x,
                 int32_t y) {
-  int64_t value = item.constant + int64_t(item.x) * x + int64_t(item.y) * y;
   // Sums wrap around as 32-bit registers do.
+  auto product = [](int32_t a, int32_t b) {
+    return static_cast<uint32_t>(int64_t(a) * b);
+  };
+  uint32_t sum = static_cast<uint32_t>(item.constant) + product(item.x, x) +
+                 product(item.y, y);
   if (item.regA >= 0)
-    value += int64_t(item.a) * registers[item.regA];
+    sum += product(item.a, registers[item.regA]);
   if (item.regB >= 0)
-    value += int64_t(item.b) * registers[item.regB];
+    sum += product(item.b, registers[item.regB]);
+  int64_t value = static_cast<int32_t>(sum);
   int64_t operand = item.operand;
   switch (item.op) {
   case ScalarOp::None:

@@ -13,7 +13,10 @@
 
 namespace sol::fabric {
 
-/// The value of a count; negative registers count as 0.
+/// Far more elements than a PE has: what is above counts as this.
+inline constexpr int64_t mostCount = 1 << 26;
+
+/// The value of a count, from 0 to mostCount.
 int64_t valueOf(const Count &count, const int32_t *registers);
 /// On PE [x, y] of the region.
 int32_t valueOf(const Expression &expression, const int32_t *registers,

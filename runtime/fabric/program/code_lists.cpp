@@ -122,6 +122,9 @@ absl::Status PieceReader::registers(const Instruction &item) const {
   if (item.group < 1)
     status.Update(
         bad(absl::StrCat("`group` is ", item.group, ", must be at least 1")));
+  if (item.opcode == Opcode::Mask && !(item.scale >= 0 && item.scale < 0x1p24f))
+    status.Update(bad(
+        absl::StrCat("`scale` is ", item.scale, ", must be from 0 to 2^24")));
   bool divides = item.expression.op == ScalarOp::Divide ||
                  item.expression.op == ScalarOp::Remainder;
   if (divides && item.expression.operand < 1)

@@ -69,6 +69,13 @@ absl::Status checkSlice(const Region &region, const Slice &slice,
     return bad(absl::StrCat(
         " `", tensor.name, "`: ",
         outsideText("buffer", place, nullptr, slice.rows, slice.columns)));
+  auto isLarge = [](const Affine &affine) {
+    constexpr int64_t most = int64_t(1) << 40;
+    auto beyond = [](int64_t value) { return value < -most || value > most; };
+    return beyond(affine.constant) || beyond(affine.x) || beyond(affine.y);
+  };
+  if (isLarge(slice.row) || isLarge(slice.column))
+    return bad(absl::StrCat(" `", tensor.name, "` begins beyond 2^40"));
   if (slice.rowEnd > tensor.rows || slice.columnEnd > tensor.columns)
     return bad(absl::StrCat(" `", tensor.name, "` goes up to [", slice.rowEnd,
                             ", ", slice.columnEnd, "]: the matrix has ",

@@ -2,8 +2,8 @@
 //
 // The same instructions with the same numbers as the functional simulator, and
 // their cycles: one event for each word and hop, by the rules of the event
-// mesh (machine/events, docs/decisions/0013). Takes constants of single instructions, words and
-// hops from the cost library, and no closed form.
+// mesh (machine/events, docs/decisions/0013). Takes constants of single
+// instructions, words and hops from the cost library, and no closed form.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_FABRIC_SIMULATE_TIMED_H
