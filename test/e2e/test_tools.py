@@ -60,3 +60,5 @@ def test_random_inputs(tools, tmp_path):
     assert np.load(tmp_path / "out/present.0.key.npy").shape == (2, 2, 7, 16)
     outcome = program.run([*command, "--outputs", tmp_path / "none"])
     assert outcome.status == 1 and "`past_sequence_length" in outcome.stderr and not (tmp_path / "none").exists()
+    for text in ("batch_size=", "batch_size", "batch_size=-1", "batch_size=99999999999999999999"):
+        assert "is not NAME=SIZE" in program.run([*command, "--dim", text, "--outputs", tmp_path / "none"]).stderr

@@ -7,6 +7,7 @@
 #include "tools/sol-run/tensor_value.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -115,11 +116,12 @@ Dimensions parseDimensions(const std::vector<std::string> &texts) {
   Dimensions dimensions;
   for (const std::string &text : texts) {
     size_t equals = text.rfind('=');
-    char *end = nullptr;
-    long long size = equals == std::string::npos
-                         ? -1
-                         : std::strtoll(text.c_str() + equals + 1, &end, 10);
-    if (size < 0 || *end)
+    int64_t size = -1;
+    const char *end = text.data() + text.size();
+    const char *digits =
+        equals == std::string::npos ? end : text.data() + equals + 1;
+    auto [stop, problem] = std::from_chars(digits, end, size);
+    if (problem != std::errc() || stop != end || size < 0)
       throw Failure("--dim " + text + ": is not NAME=SIZE");
     dimensions.names.push_back(text.substr(0, equals));
     dimensions.values.push_back(size);
