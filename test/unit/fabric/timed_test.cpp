@@ -146,6 +146,25 @@ TEST(Timed, theSameNumbersAsWithoutTime) {
   }
 }
 
+TEST(Timed, aWordThatNeverComesIsReported) {
+  FabricFixture fixture(4, 1);
+  Sharded vector = fixture.input(Axis::X, 8, 1);
+  fixture.writer->allReduce(fixture.writer->lines(Axis::X), vector.operand(),
+                            {1, -1}, {2, -1}, Combine::Add);
+  for (Piece &piece : fixture.region().code)
+    if (piece.code.front().in < 0)
+      piece.code.front().n.value = 1;
+  auto fabric = TimedFabric::create(fixture.program, machine(), fixture.timing,
+                                    fixture.bytes);
+  ASSERT_TRUE(fabric.ok()) << fabric.status();
+  absl::StatusOr<TimedResult> result =
+      (*fabric)->step({fixture.random(1, 8).values});
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(result.status().message().find("waits for word 1 on colour"),
+            absl::string_view::npos)
+      << result.status();
+}
+
 TEST(Timed, wordsBetweenWafers) {
   // One row: wafer 0 sends 50 words east, wafer 1 receives them.
   FabricProgram program;
