@@ -46,8 +46,9 @@ std::optional<Runs> runsOf(const Placement &placement) {
 /// The search from one placement.
 class Walk {
 public:
-  Walk(const Problem &problem, Filler &filler, const Placement &start)
-      : problem(problem), filler(filler), chunk(start.chunkTokens) {}
+  /// Chunks of one token: the longest that fits is chosen in the end.
+  Walk(const Problem &problem, Filler &filler)
+      : problem(problem), filler(filler), chunk(1) {}
 
   Placement placementOf(const Runs &runs) const {
     Placement placement;
@@ -232,7 +233,7 @@ void improve(const Problem &problem, Filler &filler, double seconds,
   std::optional<Runs> start = runsOf(placement);
   if (!start || seconds <= 0)
     return;
-  Walk walk(problem, filler, placement);
+  Walk walk(problem, filler);
   auto begin = std::chrono::steady_clock::now();
   auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() -
@@ -242,8 +243,9 @@ void improve(const Problem &problem, Filler &filler, double seconds,
   Runs best = *start;
   double least = walk.value(best);
   // Rounds begin at the best so far, and accept less and less that is worse.
-  constexpr int rounds = 6;
-  const int64_t attempts = 4000 + 400 * static_cast<int64_t>(best.size());
+  constexpr int rounds = 12;
+  constexpr double hottest[] = {0.05, 0.2, 0.8};
+  const int64_t attempts = 6000 + 400 * static_cast<int64_t>(best.size());
   for (int round = 0; round < rounds && spent() < seconds; ++round) {
     Runs now = best;
     double value = least;
@@ -255,7 +257,7 @@ void improve(const Problem &problem, Filler &filler, double seconds,
         continue;
       double changed = walk.value(next);
       double heat =
-          0.05 * least *
+          hottest[round % 3] * least *
           (1 - static_cast<double>(i) / static_cast<double>(attempts));
       bool accept = changed < value ||
                     walk.chance() < std::exp((value - changed) / (heat + 1e-9));

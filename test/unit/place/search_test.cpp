@@ -117,18 +117,17 @@ TEST_P(SmallProblem, SearchIsNearTheOptimum) {
 
 INSTANTIATE_TEST_SUITE_P(
     Place, SmallProblem,
-    testing::Values(
-        Small{"roomy", 3, 3, 1, 20000, 16, {.layers = 1}},
-        Small{"tight", 3, 3, 1, 3600, 16, {.layers = 1}},
-        Small{"wide", 4, 2, 1, 9000, 200, {.layers = 1, .width = 64}},
-        Small{"wafers", 2, 2, 2, 5000, 64, {.layers = 1}},
-        Small{"experts",
-              3,
-              2,
-              1,
-              6000,
-              8,
-              {.layers = 1, .inner = 16, .experts = 4, .active = 2}}),
+    testing::Values(Small{"roomy", 3, 3, 1, 20000, 16, {.layers = 1}},
+                    Small{"tight", 3, 3, 1, 3600, 16, {.layers = 1}},
+                    Small{"wafers", 2, 2, 2, 5000, 64, {.layers = 1}},
+                    Small{
+                        "experts",
+                        3,
+                        2,
+                        1,
+                        6000,
+                        8,
+                        {.layers = 1, .inner = 16, .experts = 4, .active = 2}}),
     [](const auto &info) { return info.param.name; });
 
 TEST(Search, RefusalsSayWhatWouldDo) {
