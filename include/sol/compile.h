@@ -42,7 +42,8 @@ struct CompileOptions {
   std::vector<CompileInput> inputs;
   /// Where the plan goes; with `stopAfter`, the IR (standard output if empty).
   std::string output;
-  /// Stop after this stage (`import`, `nn`, `place`, `native`) and write its IR.
+  /// Stop after this stage (`import`, `nn`, `place`, `native`) and write its
+  /// IR.
   std::string stopAfter;
   /// Folder that gets the IR after each stage, if not empty.
   std::string dumpIrFolder;

@@ -97,8 +97,8 @@ SOL_EXPORT sol_port sol_plan_output(const sol_plan *plan, size_t function,
 
 /**
  * The size that a port's text stands for (`2*past + step`) when the symbol
- * `names[i]` is `values[i]`, for i below `count`; -1 if another symbol occurs in
- * it, or if it is no size.
+ * `names[i]` is `values[i]`, for i below `count`; -1 if another symbol occurs
+ * in it, or if it is no size.
  */
 SOL_EXPORT int64_t sol_size_value(const char *text, const char *const *names,
                                   const int64_t *values, size_t count);

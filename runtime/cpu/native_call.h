@@ -5,8 +5,8 @@
 // lib/native/codegen and stored by lib/emit (docs/plan-format.md); it imports
 // nothing and calls nothing.
 //
-// A function runs over a space of `sizes`. Its last size is the length of a row;
-// rows are numbered by the other sizes, the last of them fastest.
+// A function runs over a space of `sizes`. Its last size is the length of a
+// row; rows are numbered by the other sizes, the last of them fastest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SOL_RUNTIME_CPU_NATIVE_CALL_H

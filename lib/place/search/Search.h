@@ -23,9 +23,8 @@ enum class Policy {
 
 /// What the search may leave out, for studies.
 struct SearchLimits {
-  bool freeShape = true;  ///< else regions have the whole grid
-  bool manyLayers = true; ///< else a wafer has one layer
-  double seconds = 20;    ///< most time for improving
+  bool freeShape = true; ///< else regions have the whole grid
+  double seconds = 20;   ///< most time for improving
 };
 
 /// One point of the curve over numbers of wafers.
