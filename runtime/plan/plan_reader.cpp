@@ -119,12 +119,19 @@ public:
 
   const fb::Plan &description() const override { return *plan; }
 
-  absl::Status verifyWeights(const void *data, uint64_t bytes) const override {
-    if (!options.verifyWeights || bytes == 0)
+  PieceRange weightPieces(const void *data, uint64_t bytes) const override {
+    if (bytes == 0)
+      return {};
+    auto begin =
+        static_cast<uint64_t>(static_cast<const char *>(data) - weights.data());
+    return {static_cast<int64_t>(begin / planHashedBytes),
+            static_cast<int64_t>((begin + bytes - 1) / planHashedBytes + 1)};
+  }
+
+  absl::Status verifyPieces(PieceRange pieces) const override {
+    if (!options.verifyWeights)
       return absl::OkStatus();
-    uint64_t begin = static_cast<const char *>(data) - weights.data();
-    for (uint64_t piece = begin / planHashedBytes;
-         piece <= (begin + bytes - 1) / planHashedBytes; ++piece) {
+    for (int64_t piece = pieces.begin; piece < pieces.end; ++piece) {
       if (verified[piece].load(std::memory_order_acquire))
         continue;
       std::string_view part =

@@ -27,6 +27,11 @@ struct PlanOpenOptions {
   bool loadCode = true;
 };
 
+/// Numbers [begin, end) of pieces.
+struct PieceRange {
+  int64_t begin = 0, end = 0;
+};
+
 /// An open plan; the mapping lives as long as this object. Immutable, so
 /// sessions on several threads may share it.
 class Plan {
@@ -56,10 +61,12 @@ public:
   virtual absl::StatusOr<std::string_view>
   resource(std::string_view name) const = 0;
   virtual const fb::Plan &description() const = 0;
-  /// Compares the hashes of the weights section's pieces that `bytes` bytes at
-  /// `data` lie in, each piece once for all sessions; DataLoss if one differs.
-  virtual absl::Status verifyWeights(const void *data,
-                                     uint64_t bytes) const = 0;
+  /// The pieces of the weights section, each with a hash of its own, that
+  /// `bytes` bytes at `data` lie in.
+  virtual PieceRange weightPieces(const void *data, uint64_t bytes) const = 0;
+  /// Compares pieces with their hashes, each once for all sessions; DataLoss if
+  /// one differs. Several threads may call it at once.
+  virtual absl::Status verifyPieces(PieceRange pieces) const = 0;
   const std::string &path() const { return file; }
 
 protected:
