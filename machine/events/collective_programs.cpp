@@ -141,18 +141,24 @@ void addMeshBroadcast(MeshProgram &program, int64_t rootX, int64_t rootY,
     }
 }
 
+/// Routes between neighbours of a line, east and west, each with two colours in
+/// turn; gives the first of the four.
+static int addNeighbourRoutes(MeshProgram &program, const MeshLine &line) {
+  int base = program.colours;
+  program.colours += 4;
+  for (int64_t x = 0; x + 1 < static_cast<int64_t>(line.size()); ++x) {
+    addRoute(program, line, x, x + 1, base + static_cast<int>(x % 2));
+    addRoute(program, line, x + 1, x, base + 2 + static_cast<int>(x % 2));
+  }
+  return base;
+}
+
 void addReduceScatter(MeshProgram &program, const MeshLine &line,
                       int64_t part) {
   int64_t size = static_cast<int64_t>(line.size());
   if (size == 1)
     return;
-  // East and west, each with two colours in turn.
-  int base = program.colours;
-  program.colours += 4;
-  for (int64_t x = 0; x + 1 < size; ++x) {
-    addRoute(program, line, x, x + 1, base + static_cast<int>(x % 2));
-    addRoute(program, line, x + 1, x, base + 2 + static_cast<int>(x % 2));
-  }
+  int base = addNeighbourRoutes(program, line);
   for (bool east : {true, false})
     for (int64_t x = 0; x < size; ++x) {
       int64_t before = east ? x : size - 1 - x, after = size - 1 - before;
@@ -184,12 +190,7 @@ void addAllGather(MeshProgram &program, const MeshLine &line, int64_t part) {
   int64_t size = static_cast<int64_t>(line.size());
   if (size == 1)
     return;
-  int base = program.colours;
-  program.colours += 4;
-  for (int64_t x = 0; x + 1 < size; ++x) {
-    addRoute(program, line, x, x + 1, base + static_cast<int>(x % 2));
-    addRoute(program, line, x + 1, x, base + 2 + static_cast<int>(x % 2));
-  }
+  int base = addNeighbourRoutes(program, line);
   for (bool east : {true, false})
     for (int64_t x = 0; x < size; ++x) {
       int64_t before = east ? x : size - 1 - x, after = size - 1 - before;

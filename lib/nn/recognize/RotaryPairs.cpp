@@ -49,13 +49,6 @@ static Value beforeSplit(Value pairs) {
   return onlyJoins(pairs, joined) ? joined : Value();
 }
 
-/// Whether the only number in `axes` is the last axis of a tensor of `rank`.
-static bool isLastOf(const std::optional<SmallVector<int64_t>> &axes,
-                     int64_t rank) {
-  return axes && axes->size() == 1 && rank > 0 &&
-         fromStart((*axes)[0], rank) == rank - 1;
-}
-
 /// Whether an axis attribute of `op` is the last axis of `value`.
 static bool isAlongLast(Operation *op, Value value) {
   int64_t rank = rankOf(value);
@@ -69,24 +62,6 @@ static Value beforeLastUnit(Value value) {
                             rankOf(insert->getResult(0)))
              ? skipNoOps(insert->getOperand(0))
              : Value();
-}
-
-/// The x of x[..., start::2], whose last axis is even.
-static Value everySecond(Value value, int64_t start) {
-  Operation *slice = madeBy(value, "Slice");
-  if (!slice)
-    return {};
-  Value from = slice->getOperand(0);
-  auto starts = intConstant(operandOrNull(slice, 1)),
-       ends = intConstant(operandOrNull(slice, 2)),
-       axes = intConstant(operandOrNull(slice, 3)),
-       steps = intConstant(operandOrNull(slice, 4));
-  int64_t size = staticSize(from, -1);
-  bool good = starts && starts->size() == 1 && (*starts)[0] == start && ends &&
-              ends->size() == 1 && (*ends)[0] >= size && steps &&
-              steps->size() == 1 && (*steps)[0] == 2 &&
-              isLastOf(axes, rankOf(from)) && size > 0 && size % 2 == 0;
-  return good ? from : Value();
 }
 
 /// The ... x R x 2 of which `value` is entry `index` along the last axis,

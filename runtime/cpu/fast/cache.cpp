@@ -19,56 +19,51 @@ absl::Status noCache() {
       "operand `cache` has no memory; caches live in a session");
 }
 
+/// A tensor for a cache: of its type, and of its sizes but for the positions.
+absl::Status checkStep(const Tensor &cache, const Tensor &step,
+                       std::string_view name) {
+  SOL_NN_TRY(checkCache(cache, "cache"));
+  SOL_NN_TRY(checkRank(step, name, 4, 4));
+  SOL_NN_TRY(nn::checkSameType(step, name, cache.type));
+  Dims wanted = cache.dims;
+  wanted[2] = step.dims[2];
+  return checkDims(step, name, wanted);
+}
+
+/// Output 0 is the cache itself, now of `positions` positions.
+absl::Status giveCache(const Tensor &cache, int64_t positions, Outputs out) {
+  Dims dims = cache.dims;
+  dims[2] = positions;
+  SOL_NN_TRY(setOutput(out, 0, cache.type, dims));
+  if (Tensor *result = nn::outputAt(out, 0))
+    result->data = cache.data;
+  return absl::OkStatus();
+}
+
 absl::Status inferAppend(const KernelCall &call, Inputs in, Outputs out) {
   SOL_NN_TRY(checkCount(in, 2, 3));
-  SOL_NN_TRY(checkCache(in[0], "cache"));
-  SOL_NN_TRY(checkRank(in[1], "step", 4, 4));
-  SOL_NN_TRY(nn::checkSameType(in[1], "step", in[0].type));
-  Dims wanted = in[0].dims;
-  wanted[2] = in[1].dims[2];
-  SOL_NN_TRY(checkDims(in[1], "step", wanted));
+  SOL_NN_TRY(checkStep(in[0], in[1], "step"));
   if (const Tensor *offsets = operandAt(in, 2)) {
     SOL_NN_TRY(nn::checkType(*offsets, "offsets", {DType::I64}));
     SOL_NN_TRY(checkDims(*offsets, "offsets", Dims{in[0].dims[0]}));
   }
-  Dims dims = in[0].dims;
-  dims[2] += in[1].dims[2];
-  SOL_NN_TRY(setOutput(out, 0, in[0].type, dims));
-  if (Tensor *result = nn::outputAt(out, 0))
-    result->data = in[0].data;
-  return absl::OkStatus();
+  return giveCache(in[0], in[0].dims[2] + in[1].dims[2], out);
 }
 
 absl::Status inferFill(const KernelCall &call, Inputs in, Outputs out) {
   SOL_NN_TRY(checkCount(in, 2, 2));
-  SOL_NN_TRY(checkCache(in[0], "cache"));
-  SOL_NN_TRY(checkRank(in[1], "tensor", 4, 4));
-  SOL_NN_TRY(nn::checkSameType(in[1], "tensor", in[0].type));
-  Dims dims = in[0].dims;
-  dims[2] = in[1].dims[2];
-  SOL_NN_TRY(checkDims(in[1], "tensor", dims));
-  SOL_NN_TRY(setOutput(out, 0, in[0].type, dims));
-  if (Tensor *result = nn::outputAt(out, 0))
-    result->data = in[0].data;
-  return absl::OkStatus();
+  SOL_NN_TRY(checkStep(in[0], in[1], "tensor"));
+  return giveCache(in[0], in[1].dims[2], out);
 }
 
 absl::Status inferWrite(const KernelCall &call, Inputs in, Outputs out) {
   SOL_NN_TRY(checkCount(in, 3, 3));
-  SOL_NN_TRY(checkCache(in[0], "cache"));
-  SOL_NN_TRY(checkRank(in[1], "step", 4, 4));
-  SOL_NN_TRY(nn::checkSameType(in[1], "step", in[0].type));
-  Dims wanted = in[0].dims;
-  wanted[2] = in[1].dims[2];
-  SOL_NN_TRY(checkDims(in[1], "step", wanted));
+  SOL_NN_TRY(checkStep(in[0], in[1], "step"));
   SOL_NN_ASSIGN(int64_t starts, call.attributes.integer("starts", 0));
   SOL_NN_TRY(nn::checkType(in[2], "positions", {DType::I64}));
   SOL_NN_TRY(checkDims(in[2], "positions",
                        Dims{starts != 0 ? in[0].dims[0] : in[1].dims[2]}));
-  SOL_NN_TRY(setOutput(out, 0, in[0].type, in[0].dims));
-  if (Tensor *result = nn::outputAt(out, 0))
-    result->data = in[0].data;
-  return absl::OkStatus();
+  return giveCache(in[0], in[0].dims[2], out);
 }
 
 /// Positions that a step is written at. Whatever isn't in the buffer is refused

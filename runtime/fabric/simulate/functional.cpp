@@ -63,18 +63,11 @@ absl::StatusOr<std::unique_ptr<FunctionalFabric>>
 FunctionalFabric::create(const FabricProgram &program,
                          const FabricLimits &limits,
                          absl::Span<const uint8_t> weights) {
-  absl::StatusOr<PeArray> array = PeArray::create(program, limits, weights);
-  if (!array.ok())
-    return array.status();
-  absl::StatusOr<Routes> routes = Routes::of(program, array->mesh(), limits);
-  if (!routes.ok())
-    return routes.status();
-  absl::StatusOr<Channels> channels =
-      Channels::of(program, array->mesh(), array->codes(), *routes);
-  if (!channels.ok())
-    return channels.status();
-  return std::unique_ptr<FunctionalFabric>(
-      new FunctionalFabric(*std::move(array), *std::move(channels), limits));
+  absl::StatusOr<LoadedFabric> loaded = loadFabric(program, limits, weights);
+  if (!loaded.ok())
+    return loaded.status();
+  return std::unique_ptr<FunctionalFabric>(new FunctionalFabric(
+      std::move(loaded->pes), std::move(loaded->channels), limits));
 }
 
 void FunctionalFabric::wake(int64_t pe) {

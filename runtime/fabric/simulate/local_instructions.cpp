@@ -7,7 +7,7 @@
 #include "runtime/fabric/simulate/local_instructions.h"
 
 #include "runtime/cpu/elementary.h"
-#include "runtime/cpu/number_formats.h"
+#include "runtime/fabric/simulate/elements.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -105,25 +105,11 @@ float twoOperands(Opcode opcode, float a, float b) {
 } // namespace
 
 float LocalExecutor::Matrix::get(int64_t row, int64_t i) const {
-  int64_t at = first + row * rowStep + i * step;
-  if (type == ElementType::Float16) {
-    uint16_t half;
-    std::memcpy(&half, base + 2 * at, 2);
-    return f16ToF32(half);
-  }
-  float value;
-  std::memcpy(&value, base + 4 * at, 4);
-  return value;
+  return readElement(base, type, first + row * rowStep + i * step);
 }
 
 void LocalExecutor::Matrix::set(int64_t row, int64_t i, float value) const {
-  int64_t at = first + row * rowStep + i * step;
-  if (type == ElementType::Float16) {
-    uint16_t half = f32ToF16(value);
-    std::memcpy(base + 2 * at, &half, 2);
-  } else {
-    std::memcpy(base + 4 * at, &value, 4);
-  }
+  writeElement(base, type, first + row * rowStep + i * step, value);
 }
 
 absl::Status LocalExecutor::resolve(const char *name, const Place &place,

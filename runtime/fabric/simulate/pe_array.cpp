@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/fabric/simulate/pe_array.h"
 
-#include "runtime/cpu/number_formats.h"
+#include "runtime/fabric/simulate/elements.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -20,26 +20,6 @@ namespace {
 constexpr int64_t mostMemoryBytes = int64_t(1) << 34;
 /// Most elements of an input or output.
 constexpr int64_t mostElements = int64_t(1) << 28;
-
-float read(const uint8_t *base, ElementType type, int64_t at) {
-  if (type == ElementType::Float16) {
-    uint16_t half;
-    std::memcpy(&half, base + 2 * at, 2);
-    return f16ToF32(half);
-  }
-  float value;
-  std::memcpy(&value, base + 4 * at, 4);
-  return value;
-}
-
-void write(uint8_t *base, ElementType type, int64_t at, float value) {
-  if (type == ElementType::Float16) {
-    uint16_t half = f32ToF16(value);
-    std::memcpy(base + 2 * at, &half, 2);
-  } else {
-    std::memcpy(base + 4 * at, &value, 4);
-  }
-}
 
 /// Is every element that a slice may name within buffer and matrix?
 absl::Status checkSlice(const Region &region, const Slice &slice,
@@ -102,14 +82,14 @@ float StreamView::element(int64_t index) const {
   int64_t at = rowLength == elements
                    ? index * step
                    : index / rowLength * rowStep + index % rowLength * step;
-  return read(base, type, first + at);
+  return readElement(base, type, first + at);
 }
 
 void StreamView::setElement(int64_t index, float value) const {
   int64_t at = rowLength == elements
                    ? index * step
                    : index / rowLength * rowStep + index % rowLength * step;
-  write(base, type, first + at, value);
+  writeElement(base, type, first + at, value);
 }
 
 float StreamView::combined(int64_t index, float incoming,
@@ -257,11 +237,11 @@ void PeArray::put(const Region &region, const Slice &slice,
   slice.pes.forEach([&](int64_t x, int64_t y) {
     uint8_t *base = cores[shape->number(region, x, y)].memory + buffer.offset;
     forElements(slice, x, y, [&](int64_t at, int64_t row, int64_t column) {
-      float value =
-          row < 0 ? 0
-                  : read(data, tensor.type,
-                         row * tensor.rowStride + column * tensor.columnStride);
-      write(base, buffer.type, at, value);
+      float value = row < 0 ? 0
+                            : readElement(data, tensor.type,
+                                          row * tensor.rowStride +
+                                              column * tensor.columnStride);
+      writeElement(base, buffer.type, at, value);
     });
   });
 }
@@ -322,7 +302,7 @@ HostTensors PeArray::outputs() const {
         forElements(slice, x, y, [&](int64_t at, int64_t row, int64_t column) {
           if (row >= 0)
             result[slice.tensor][row * columns + column] =
-                read(base, buffer.type, at);
+                readElement(base, buffer.type, at);
         });
       });
     }
@@ -429,6 +409,23 @@ std::string PeArray::instructionText(int64_t pe) const {
 absl::Status PeArray::explain(int64_t pe, const absl::Status &status) const {
   return absl::Status(
       status.code(), absl::StrCat(instructionText(pe), ": ", status.message()));
+}
+
+absl::StatusOr<LoadedFabric> loadFabric(const FabricProgram &program,
+                                        const FabricLimits &limits,
+                                        absl::Span<const uint8_t> weights) {
+  absl::StatusOr<PeArray> array = PeArray::create(program, limits, weights);
+  if (!array.ok())
+    return array.status();
+  absl::StatusOr<Routes> routes = Routes::of(program, array->mesh(), limits);
+  if (!routes.ok())
+    return routes.status();
+  absl::StatusOr<Channels> channels =
+      Channels::of(program, array->mesh(), array->codes(), *routes);
+  if (!channels.ok())
+    return channels.status();
+  return LoadedFabric{*std::move(array), *std::move(routes),
+                      *std::move(channels)};
 }
 
 } // namespace sol::fabric

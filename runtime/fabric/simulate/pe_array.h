@@ -8,6 +8,7 @@
 #ifndef SOL_RUNTIME_FABRIC_SIMULATE_PE_ARRAY_H
 #define SOL_RUNTIME_FABRIC_SIMULATE_PE_ARRAY_H
 
+#include "runtime/fabric/program/channels.h"
 #include "runtime/fabric/simulate/large_pages.h"
 #include "runtime/fabric/simulate/local_instructions.h"
 
@@ -114,6 +115,19 @@ private:
   absl::Span<const uint8_t> weightBytes;
   LocalExecutor executor;
 };
+
+/// What a simulator begins with.
+struct LoadedFabric {
+  PeArray pes;
+  Routes routes;
+  Channels channels;
+};
+
+/// Makes PEs, routes and channels of a program, which must outlive them.
+/// Errors as those of PeArray, Routes and Channels.
+absl::StatusOr<LoadedFabric> loadFabric(const FabricProgram &program,
+                                        const FabricLimits &limits,
+                                        absl::Span<const uint8_t> weights);
 
 } // namespace sol::fabric
 

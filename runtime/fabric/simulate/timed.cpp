@@ -31,20 +31,13 @@ absl::StatusOr<std::unique_ptr<TimedFabric>>
 TimedFabric::create(const FabricProgram &program, const Target &target,
                     const FabricTiming &timing,
                     absl::Span<const uint8_t> weights) {
-  FabricLimits limits = FabricLimits::of(target);
-  absl::StatusOr<PeArray> array = PeArray::create(program, limits, weights);
-  if (!array.ok())
-    return array.status();
-  absl::StatusOr<Routes> routes = Routes::of(program, array->mesh(), limits);
-  if (!routes.ok())
-    return routes.status();
-  absl::StatusOr<Channels> channels =
-      Channels::of(program, array->mesh(), array->codes(), *routes);
-  if (!channels.ok())
-    return channels.status();
+  absl::StatusOr<LoadedFabric> loaded =
+      loadFabric(program, FabricLimits::of(target), weights);
+  if (!loaded.ok())
+    return loaded.status();
   return std::unique_ptr<TimedFabric>(
-      new TimedFabric(*std::move(array), *std::move(routes),
-                      *std::move(channels), target, timing));
+      new TimedFabric(std::move(loaded->pes), std::move(loaded->routes),
+                      std::move(loaded->channels), target, timing));
 }
 
 void TimedFabric::askCore(int64_t pe) {

@@ -112,24 +112,10 @@ std::optional<Mixture> matchMixture(Operation *sum) {
   return good ? std::optional(mixture) : std::nullopt;
 }
 
-struct FromBatchedProducts : RewritePattern {
-  FromBatchedProducts(MLIRContext *context)
-      : RewritePattern("onnx.ReduceSum", 1, context) {}
-
-  LogicalResult matchAndRewrite(Operation *op,
-                                PatternRewriter &rewriter) const override {
-    auto mixture = matchMixture(op);
-    if (!mixture)
-      return failure();
-    replaceByMixture(rewriter, op, *mixture);
-    return success();
-  }
-};
-
 } // namespace
 
 void populateBatchedExperts(RewritePatternSet &patterns) {
-  patterns.add<FromBatchedProducts>(patterns.getContext());
+  addMixturePattern(patterns, "onnx.ReduceSum", matchMixture);
 }
 
 } // namespace sol::nn::recognize

@@ -165,24 +165,10 @@ std::optional<Mixture> matchMixture(Operation *sum) {
                                                  : std::nullopt;
 }
 
-struct FromDenseProducts : RewritePattern {
-  FromDenseProducts(MLIRContext *context)
-      : RewritePattern("onnx.ReduceSum", 1, context) {}
-
-  LogicalResult matchAndRewrite(Operation *op,
-                                PatternRewriter &rewriter) const override {
-    auto mixture = matchMixture(op);
-    if (!mixture)
-      return failure();
-    replaceByMixture(rewriter, op, *mixture);
-    return success();
-  }
-};
-
 } // namespace
 
 void populateDenseExperts(RewritePatternSet &patterns) {
-  patterns.add<FromDenseProducts>(patterns.getContext());
+  addMixturePattern(patterns, "onnx.ReduceSum", matchMixture);
 }
 
 } // namespace sol::nn::recognize

@@ -268,25 +268,13 @@ std::optional<Mixture> matchMixture(Value result) {
   return good ? std::optional(mixture) : std::nullopt;
 }
 
-struct FromBlocks : RewritePattern {
-  FromBlocks(StringRef root, MLIRContext *context)
-      : RewritePattern(root, 1, context) {}
-
-  LogicalResult matchAndRewrite(Operation *op,
-                                PatternRewriter &rewriter) const override {
-    auto mixture = matchMixture(op->getResult(0));
-    if (!mixture)
-      return failure();
-    replaceByMixture(rewriter, op, *mixture);
-    return success();
-  }
-};
-
 } // namespace
 
 void populateExpertLoops(RewritePatternSet &patterns) {
   for (StringRef root : {"onnx.Add", "onnx.ScatterElements", "onnx.ScatterND"})
-    patterns.add<FromBlocks>(root, patterns.getContext());
+    addMixturePattern(patterns, root, [](Operation *last) {
+      return matchMixture(last->getResult(0));
+    });
 }
 
 } // namespace sol::nn::recognize

@@ -94,25 +94,6 @@ Value beforeSum(Value value, double &number) {
   return found ? skipNoOps(found->first) : skipNoOps(value);
 }
 
-/// Every second column of the last axis from `start` on: what is sliced.
-Value everySecond(Value value, int64_t start) {
-  Operation *slice = madeBy(value, "Slice");
-  if (!slice)
-    return {};
-  Value from = slice->getOperand(0);
-  auto starts = intConstant(operandOrNull(slice, 1)),
-       ends = intConstant(operandOrNull(slice, 2)),
-       axes = intConstant(operandOrNull(slice, 3)),
-       steps = intConstant(operandOrNull(slice, 4));
-  SmallVector<int64_t> first{start}, two{2};
-  if (!starts || !ends || !axes || !steps || *starts != first ||
-      *steps != two || ends->size() != 1 || axes->size() != 1 ||
-      (*ends)[0] < staticSize(from, -1) || staticSize(from, -1) % 2 != 0 ||
-      fromStart((*axes)[0], rankOf(from)) != rankOf(from) - 1)
-    return {};
-  return beforeUnitAxes(from);
-}
-
 /// `op` in the block that `builder` appends to, or what equals it there.
 Operation *cloneOnce(OpBuilder &builder, Operation &op, IRMapping &mapping) {
   Operation *copy = builder.clone(op, mapping);
@@ -335,8 +316,12 @@ Value branchesOfOneProduct(const Gated &gated, bool &interleaved) {
       staticSize(gate.root, -1) == 2 * gate.size)
     return beforeUnitAxes(gate.root);
   interleaved = true;
-  Value product = everySecond(gated.gate, 0);
-  return product && product == everySecond(gated.up, 1) ? product : Value();
+  auto columns = [](Value branch, int64_t start) {
+    Value from = everySecond(branch, start);
+    return from ? beforeUnitAxes(from) : Value();
+  };
+  Value product = columns(gated.gate, 0);
+  return product && product == columns(gated.up, 1) ? product : Value();
 }
 
 std::optional<Router> matchRouter(Value weights) {
@@ -413,8 +398,9 @@ bool fits(Mixture &mixture, Value result) {
          first.outputs == (apart ? 1 : 2) * second.inputs;
 }
 
-void replaceByMixture(PatternRewriter &rewriter, Operation *op,
-                      const Mixture &mixture) {
+/// Replaces `op`, whose result has the shape of the tokens, by the mixture.
+static void replaceByMixture(PatternRewriter &rewriter, Operation *op,
+                             const Mixture &mixture) {
   Location loc = op->getLoc();
   auto integer = [&](StringRef name, int64_t value) {
     return rewriter.getNamedAttr(name, rewriter.getI64IntegerAttr(value));
@@ -450,6 +436,29 @@ void replaceByMixture(PatternRewriter &rewriter, Operation *op,
   remarkFound(op, "experts");
   rewriter.replaceOp(op, createOnnx(rewriter, loc, "microsoft.MoE", operands,
                                     op->getResult(0).getType(), attributes));
+}
+
+namespace {
+struct FromLastOperator : RewritePattern {
+  FromLastOperator(StringRef root, MatchMixture match, MLIRContext *context)
+      : RewritePattern(root, 1, context), match(match) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto mixture = match(op);
+    if (!mixture)
+      return failure();
+    replaceByMixture(rewriter, op, *mixture);
+    return success();
+  }
+
+  MatchMixture match;
+};
+} // namespace
+
+void addMixturePattern(RewritePatternSet &patterns, StringRef root,
+                       MatchMixture match) {
+  patterns.add<FromLastOperator>(root, match, patterns.getContext());
 }
 
 } // namespace sol::nn::recognize

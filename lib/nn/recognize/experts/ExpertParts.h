@@ -81,9 +81,13 @@ mlir::Value beforeBias(mlir::Value product,
 /// Whether sizes and types fit each other and `result`, which has the shape of
 /// the tokens. Also reads the sizes of the matrices.
 bool fits(Mixture &mixture, mlir::Value result);
-/// Replaces `op`, whose result has the shape of the tokens, by the mixture.
-void replaceByMixture(mlir::PatternRewriter &rewriter, mlir::Operation *op,
-                      const Mixture &mixture);
+
+/// What a way of writing a mixture finds behind its last operator.
+using MatchMixture = std::optional<Mixture> (*)(mlir::Operation *last);
+/// Adds a pattern that replaces operators `root` by the mixtures that `match`
+/// finds there.
+void addMixturePattern(mlir::RewritePatternSet &patterns, llvm::StringRef root,
+                       MatchMixture match);
 
 /// Patterns for the ways in which mixtures are written: matrices gathered for
 /// each token; every expert computing every token; a block for each expert;

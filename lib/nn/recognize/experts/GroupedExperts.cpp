@@ -299,24 +299,10 @@ std::optional<Mixture> matchMixture(Operation *sum) {
   return good ? std::optional(mixture) : std::nullopt;
 }
 
-struct FromSortedRows : RewritePattern {
-  FromSortedRows(MLIRContext *context)
-      : RewritePattern("onnx.ReduceSum", 1, context) {}
-
-  LogicalResult matchAndRewrite(Operation *op,
-                                PatternRewriter &rewriter) const override {
-    auto mixture = matchMixture(op);
-    if (!mixture)
-      return failure();
-    replaceByMixture(rewriter, op, *mixture);
-    return success();
-  }
-};
-
 } // namespace
 
 void populateGroupedExperts(RewritePatternSet &patterns) {
-  patterns.add<FromSortedRows>(patterns.getContext());
+  addMixturePattern(patterns, "onnx.ReduceSum", matchMixture);
 }
 
 } // namespace sol::nn::recognize

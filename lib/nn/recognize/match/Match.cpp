@@ -273,4 +273,26 @@ Piece lastAxisPiece(Value value) {
   return piece;
 }
 
+bool isLastOf(const std::optional<SmallVector<int64_t>> &axes, int64_t rank) {
+  return axes && axes->size() == 1 && rank > 0 &&
+         fromStart((*axes)[0], rank) == rank - 1;
+}
+
+Value everySecond(Value value, int64_t start) {
+  Operation *slice = madeBy(value, "Slice");
+  if (!slice)
+    return {};
+  Value from = slice->getOperand(0);
+  auto starts = intConstant(operandOrNull(slice, 1)),
+       ends = intConstant(operandOrNull(slice, 2)),
+       axes = intConstant(operandOrNull(slice, 3)),
+       steps = intConstant(operandOrNull(slice, 4));
+  int64_t size = staticSize(from, -1);
+  bool good = starts && starts->size() == 1 && (*starts)[0] == start && ends &&
+              ends->size() == 1 && (*ends)[0] >= size && steps &&
+              steps->size() == 1 && (*steps)[0] == 2 &&
+              isLastOf(axes, rankOf(from)) && size > 0 && size % 2 == 0;
+  return good ? from : Value();
+}
+
 } // namespace sol::nn::recognize

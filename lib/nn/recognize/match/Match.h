@@ -55,6 +55,14 @@ mlir::RankedTensorType ranked(mlir::Value value);
 int64_t rankOf(mlir::Value value); ///< -1 if unranked
 /// Static size of an axis (negative: from the end), -1 if it is not static.
 int64_t staticSize(mlir::Value value, int64_t axis);
+
+/// Whether the only number in `axes` is the last axis of a tensor of `rank`.
+bool isLastOf(const std::optional<llvm::SmallVector<int64_t>> &axes,
+              int64_t rank);
+
+/// The x of x[..., start::2], whose last axis is even; null if `value` is not
+/// made so.
+mlir::Value everySecond(mlir::Value value, int64_t start);
 /// Text of the size of an axis: a number or a symbolic size; null if unknown.
 mlir::StringAttr sizeText(mlir::RankedTensorType type, int64_t axis);
 /// Whether two axes certainly have equal sizes.
