@@ -28,6 +28,7 @@ REFUSED = {
     "Resize-11": NO_KERNEL,
     "Resize-13": NO_KERNEL,
     "Resize-18": NO_KERNEL,
+    "Scan-8": "version 8 of `Scan` is not supported",
     "Upsample-7": NO_KERNEL,
     "Upsample-9": NO_KERNEL,
 }

@@ -104,6 +104,32 @@ def upsample(version):
     return node(IMAGE, np.array([1, 1, 2, 2], np.float32), mode="nearest")
 
 
+def value(name, kind, *shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def loop(version):
+    """Doubles X three times and stacks what it was, negated."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["going"], ["goes"]), helper.make_node("Add", ["x", "x"], ["twice"]),
+         helper.make_node("Neg", ["x"], ["minus"])],
+        "body", [value("i", TensorProto.INT64), value("going", TensorProto.BOOL), value("x", TensorProto.FLOAT, 2, 3, 4)],
+        [value("goes", TensorProto.BOOL), value("twice", TensorProto.FLOAT, 2, 3, 4),
+         value("minus", TensorProto.FLOAT, 2, 3, 4)])
+    return node(np.array(3), np.array(True), X, outputs=2, body=body)
+
+
+def scan(version):
+    """Running sums; version 8 has a batch in front and, first, lengths."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["sum", "x"], ["next"]), helper.make_node("Identity", ["next"], ["kept"])], "body",
+        [value("sum", TensorProto.FLOAT, 3), value("x", TensorProto.FLOAT, 3)],
+        [value("next", TensorProto.FLOAT, 3), value("kept", TensorProto.FLOAT, 3)])
+    if version < 9:
+        return node(None, floats(1, 3), floats(1, 4, 3), outputs=2, num_scan_inputs=1, body=body)
+    return node(floats(3), floats(4, 3), outputs=2, num_scan_inputs=1, body=body)
+
+
 def dropout(version):
     return node(X, ratio=0.4) if version < 12 else node(X)
 
@@ -203,6 +229,9 @@ FORMS = {
     "Unsqueeze": axes(13, X, 1),
     "Upsample": upsample,
     "Where": lambda v: node(bools(2, 3, 4), X, floats(1)),
+    "Attention": lambda v: node(floats(2, 4, 3, 8), floats(2, 2, 5, 8), floats(2, 2, 5, 8), is_causal=0),
+    "Loop": loop,
+    "Scan": scan,
     "Or": binary(bools),
     "Xor": binary(bools),
 }
